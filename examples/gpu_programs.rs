@@ -90,28 +90,29 @@ fn write_program(folder: &Path, name: &str, program: &GpuProgram) -> Value {
     for (constant, value) in &program.constants {
         values.insert((*constant).to_owned(), f64::from(*value));
     }
-    let entry = (ShaderStage::Compute, program.entry_point);
-    let (module, info) = process_overrides(&module, &info, Some(entry), &values)
+    let entry_point = program.entry_point;
+    let entry = Some((ShaderStage::Compute, entry_point));
+    let (module, info) = process_overrides(&module, &info, entry, &values)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     std::fs::write(
         folder.join(format!("{name}.spv")),
-        spirv(&module, &info, entry),
+        spirv(&module, &info, entry_point),
     )
     .expect("a file");
     std::fs::write(
         folder.join(format!("{name}.metal")),
-        metal(&module, &info, entry),
+        metal(&module, &info, entry_point),
     )
     .expect("a file");
 
-    let entry_point = &module.entry_points[0];
+    let workgroup_size = module.entry_points[0].workgroup_size;
     let bindings = module.global_variables.iter();
     let bindings = bindings.filter_map(|(_, variable)| variable.binding.as_ref());
     json!({
         "name": name,
-        "entry_point": program.entry_point,
+        "entry_point": entry_point,
         "constants": program.constants.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
-        "threads": entry_point.workgroup_size[0],
+        "threads": workgroup_size[0],
         "thread_permutations": program.thread_permutations,
         "slot_words": program.slot_words,
         "bindings": bindings.map(|binding| binding.binding + 1).max().unwrap_or(0),
@@ -127,7 +128,7 @@ const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
 };
 
 /// What wgpu hands to a Vulkan driver.
-fn spirv(module: &Module, info: &ModuleInfo, (stage, entry): (ShaderStage, &str)) -> Vec<u8> {
+fn spirv(module: &Module, info: &ModuleInfo, entry_point: &str) -> Vec<u8> {
     let options = spv::Options {
         lang_version: (1, 6),
         flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
@@ -139,15 +140,15 @@ fn spirv(module: &Module, info: &ModuleInfo, (stage, entry): (ShaderStage, &str)
         ..spv::Options::default()
     };
     let pipeline = spv::PipelineOptions {
-        entry_point: entry.to_owned(),
-        shader_stage: stage,
+        entry_point: entry_point.to_owned(),
+        shader_stage: ShaderStage::Compute,
     };
     let words = spv::write_vec(module, info, &options, Some(&pipeline)).expect("SPIR-V");
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 /// What wgpu hands to Metal's compiler.
-fn metal(module: &Module, info: &ModuleInfo, (stage, entry): (ShaderStage, &str)) -> String {
+fn metal(module: &Module, info: &ModuleInfo, entry_point: &str) -> String {
     let options = msl::Options {
         lang_version: (2, 3),
         fake_missing_bindings: true,
@@ -158,7 +159,7 @@ fn metal(module: &Module, info: &ModuleInfo, (stage, entry): (ShaderStage, &str)
         ..msl::Options::default()
     };
     let pipeline = msl::PipelineOptions {
-        entry_point: Some((stage, entry.to_owned())),
+        entry_point: Some((ShaderStage::Compute, entry_point.to_owned())),
         ..msl::PipelineOptions::default()
     };
     let (text, _) = msl::write_string(module, info, &options, &pipeline).expect("Metal");

@@ -709,7 +709,7 @@ impl BackendArguments {
 
 /// How to compute signatures from documents.
 #[derive(Debug, Args)]
-pub struct SignArguments {
+pub struct SigningArguments {
     /// Unit to split documents into [default: words, or the scheme's]
     #[arg(long, value_enum, help_heading = "Shingles")]
     pub unit: Option<UnitArgument>,
@@ -775,7 +775,7 @@ pub struct SignArguments {
 /// The default of `--scheme`.
 const DEFAULT_SCHEME: &str = "affine32";
 
-impl SignArguments {
+impl SigningArguments {
     /// The scheme, with the values that are passed.
     ///
     /// # Errors
@@ -844,7 +844,7 @@ impl From<OsString> for StopWordsArgument {
 pub struct RunArguments {
     /// How to sign.
     #[command(flatten)]
-    pub sign: SignArguments,
+    pub sign: SigningArguments,
 
     /// Maximum text that waits for earlier text, in MiB, beside 1 MiB per thread; never changes a result
     #[arg(
@@ -1116,7 +1116,7 @@ impl RunArguments {
     }
 }
 
-impl SignArguments {
+impl SigningArguments {
     /// The engine for a few texts.
     ///
     /// # Errors
@@ -1439,7 +1439,7 @@ impl SearchArguments {
     pub(crate) fn resolve(
         &self,
         scheme: &Scheme,
-        sign: Option<&SignArguments>,
+        sign: Option<&SigningArguments>,
         within: Option<Within>,
     ) -> anyhow::Result<Search> {
         let measure = match self.measure {
@@ -1451,7 +1451,8 @@ impl SearchArguments {
             Some(_) => method_within(self.candidates)?,
             None => candidate_method(
                 self.candidates,
-                self.banding.bands.is_some() || sign.is_none_or(SignArguments::asks_for_signatures),
+                self.banding.bands.is_some()
+                    || sign.is_none_or(SigningArguments::asks_for_signatures),
             ),
         };
         let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
@@ -1571,7 +1572,7 @@ mod tests {
     #[derive(Parser)]
     struct Command {
         #[command(flatten)]
-        sign: SignArguments,
+        sign: SigningArguments,
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! under their own names. Arguments are resolved here, once; nothing below sees a flag.
 //!
 //! `arguments` and `outputs` resolve flags into working values, and `options` refuses those that cannot act. Each file
-//! of `commands` is a subcommand; `Arguments::execute` of `dedup`, `pairs` and `sign` is what the Python package runs,
+//! of `commands` is a subcommand; `execute` of the arguments of `dedup`, `pairs` and `sign` is what the Python package runs,
 //! too: it fills the same arguments from keywords, so that options and defaults cannot differ. `terminal` writes to
 //! stderr; stdout is data. `parameters` spells the library's parameters as flags.
 
@@ -75,25 +75,25 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Dedup(dedup::Arguments),
-    Pairs(pairs::Arguments),
-    Sign(sign::Arguments),
-    Ratings(Box<ratings::Arguments>),
-    Link(link::Arguments),
-    Passages(passages::Arguments),
-    Contain(contain::Arguments),
-    Index(index::Arguments),
-    Evaluate(evaluate::Arguments),
-    Show(show::Arguments),
+    Dedup(dedup::DedupArguments),
+    Pairs(pairs::PairsArguments),
+    Sign(sign::SignArguments),
+    Ratings(Box<ratings::RatingsArguments>),
+    Link(link::LinkArguments),
+    Passages(passages::PassagesArguments),
+    Contain(contain::ContainArguments),
+    Index(index::IndexArguments),
+    Evaluate(evaluate::EvaluateArguments),
+    Show(show::ShowArguments),
     #[cfg(feature = "bench")]
-    Bench(bench::Arguments),
-    Tune(tune::Arguments),
-    Compare(compare::Arguments),
+    Bench(bench::BenchArguments),
+    Tune(tune::TuneArguments),
+    Compare(compare::CompareArguments),
     #[cfg(feature = "gpu")]
-    Devices(devices::Arguments),
-    Selftest(selftest::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
+    Devices(devices::DevicesArguments),
+    Selftest(selftest::SelftestArguments),
+    Completions(completions::CompletionsArguments),
+    Man(man::ManArguments),
 }
 
 /// Wrong usage that clap does not detect: arguments that conflict, or unknown names.

@@ -42,6 +42,14 @@ impl Kind {
     }
 }
 
+/// When two documents are a pair.
+#[derive(Clone, Copy, Debug)]
+struct Criterion {
+    kind: Kind,
+    /// The least similarity.
+    threshold: f64,
+}
+
 /// How a deduplication compares.
 #[derive(Clone, Copy, Debug)]
 struct Kinds {
@@ -125,18 +133,18 @@ impl Corpus {
     }
 
     /// The similarity of two documents that are a pair.
-    fn pair(&self, kind: Kind, threshold: f64, a: usize, b: usize) -> Option<f64> {
+    fn pair(&self, criterion: Criterion, a: usize, b: usize) -> Option<f64> {
         let [one, other] = [a, b].map(|row| &self.sets[row]);
         let shared = number(one.intersection(other).count());
         let jaccard = shared / number(one.union(other).count());
-        let similarity = match kind {
+        let similarity = match criterion.kind {
             Kind::Exact => jaccard,
             Kind::Contained => shared / number(one.len().min(other.len())),
             Kind::Lsh | Kind::LshBySignature if !self.share_a_band(a, b) => return None,
             Kind::Lsh => jaccard,
             Kind::LshBySignature => self.estimate(a, b),
         };
-        (similarity >= threshold).then_some(similarity)
+        (similarity >= criterion.threshold).then_some(similarity)
     }
 
     /// How the documents after one are compared with it.
@@ -170,7 +178,7 @@ impl Corpus {
         for row in self.in_index..self.len() {
             let pairs = kept.iter().filter_map(|kept| {
                 let kind = self.kind(kinds, *kept);
-                let similarity = self.pair(kind, threshold, *kept, row)?;
+                let similarity = self.pair(Criterion { kind, threshold }, *kept, row)?;
                 Some((*kept, similarity))
             });
             let pairs: Vec<(usize, f64)> = pairs.collect();
@@ -198,7 +206,7 @@ impl Corpus {
         let pairs: Vec<(usize, usize)> = pairs
             .filter(|(a, b)| {
                 let kind = self.kind(kinds, *a);
-                self.pair(kind, threshold, *a, *b).is_some()
+                self.pair(Criterion { kind, threshold }, *a, *b).is_some()
             })
             .collect();
         let mut first: Vec<usize> = (0..self.len()).collect();
@@ -234,7 +242,8 @@ fn row_of(id: &Value) -> usize {
     usize::try_from(id.as_u64().unwrap()).unwrap()
 }
 
-fn place(corpus: &Corpus, kind: Kind, threshold: f64) -> Place {
+fn place(corpus: &Corpus, criterion: Criterion) -> Place {
+    let Criterion { kind, threshold } = criterion;
     let place = Place::new();
     place.write("old.jsonl", corpus.lines(0..corpus.in_index));
     place.write("new.jsonl", corpus.lines(corpus.in_index..corpus.len()));
@@ -256,7 +265,7 @@ fn check_query(
     place: &Place,
     index: &str,
     corpus: &Corpus,
-    (kind, threshold): (Kind, f64),
+    criterion: Criterion,
     stored: &[usize],
 ) -> usize {
     let query = format!("index query new.jsonl --index {index} -o - --quiet");
@@ -272,7 +281,7 @@ fn check_query(
             .collect();
         assert_eq!(found.len(), hits.len(), "a document is found twice");
         let expected = stored.iter().filter_map(|known| {
-            let similarity = corpus.pair(kind, threshold, *known, row)?;
+            let similarity = corpus.pair(criterion, *known, row)?;
             Some((*known, similarity))
         });
         let expected: BTreeMap<usize, f64> = expected.collect();
@@ -282,7 +291,7 @@ fn check_query(
                     .values()
                     .zip(expected.values())
                     .all(|(a, b)| (a - b).abs() < 1e-9),
-            "{kind:?} {threshold} {row}: {found:?}, not {expected:?}"
+            "{criterion:?} {row}: {found:?}, not {expected:?}"
         );
         pairs += found.len();
     }
@@ -300,9 +309,10 @@ fn queries_find_what_a_brute_force_finds() {
             Kind::Lsh,
             Kind::LshBySignature,
         ] {
-            let place = place(&corpus, kind, threshold);
-            let pairs = check_query(&place, "seen", &corpus, (kind, threshold), &stored);
-            assert!(pairs > 5, "{kind:?} {threshold}: {pairs}");
+            let criterion = Criterion { kind, threshold };
+            let place = place(&corpus, criterion);
+            let pairs = check_query(&place, "seen", &corpus, criterion, &stored);
+            assert!(pairs > 5, "{criterion:?}: {pairs}");
         }
     }
 }
@@ -323,7 +333,13 @@ fn dedup_against_an_index_is_a_brute_force() {
             ),
         ] {
             let kinds = Kinds { index, inputs };
-            let place = place(&corpus, index, threshold);
+            let place = place(
+                &corpus,
+                Criterion {
+                    kind: index,
+                    threshold,
+                },
+            );
             let greedy = corpus.greedy(kinds, threshold);
             let all = Kinds {
                 index: Kind::Exact,
@@ -429,7 +445,11 @@ impl Case {
         let is_added =
             |row: &usize| *row < corpus.in_index || !add.is_empty() && !greedy.contains_key(row);
         let stored: Vec<usize> = (0..corpus.len()).filter(is_added).collect();
-        check_query(place, index, corpus, (kinds.index, threshold), &stored);
+        let criterion = Criterion {
+            kind: kinds.index,
+            threshold,
+        };
+        check_query(place, index, corpus, criterion, &stored);
         found_by
     }
 }

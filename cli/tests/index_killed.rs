@@ -58,7 +58,7 @@ fn started(place: &Place, arguments: &str) -> std::process::Child {
 }
 
 /// Kills a command `kills` times, at moments spread over its duration; `check` follows each time.
-fn kill(place: &Place, (kills, has_first): (u32, bool), arguments: &str, check: &dyn Fn(bool)) {
+fn kill(place: &Place, kills: u32, has_first: bool, arguments: &str, check: &dyn Fn(bool)) {
     renew(place, "seen", has_first);
     let start = Instant::now();
     assert!(started(place, arguments).wait().unwrap().success());
@@ -85,7 +85,8 @@ fn kill_all(kills: u32) {
     // A batch is a file here.
     kill(
         &place,
-        (kills, true),
+        kills,
+        true,
         "index add docs --index seen --on-known-id skip",
         &|is_complete| {
             let found = ids(&place, "seen");
@@ -107,7 +108,8 @@ fn kill_all(kills: u32) {
     let left: Vec<String> = first.iter().skip(1).step_by(2).cloned().collect();
     kill(
         &place,
-        (kills, true),
+        kills,
+        true,
         "index delete --index seen --ids gone",
         &|is_complete| {
             let found = ids(&place, "seen");
@@ -121,12 +123,13 @@ fn kill_all(kills: u32) {
     place
         .run("index delete --index first --ids gone --quiet")
         .succeeded();
-    kill(&place, (kills, true), "index compact --index seen", &|_| {
+    kill(&place, kills, true, "index compact --index seen", &|_| {
         assert_eq!(ids(&place, "seen"), left);
     });
     kill(
         &place,
-        (kills, false),
+        kills,
+        false,
         "index build docs --index seen --verify exact --memory 1KB",
         &|is_complete| {
             let header = place.path("seen/simgpu-index.json");

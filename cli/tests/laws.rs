@@ -74,9 +74,10 @@ proptest! {
         scheme in any_scheme(),
         backend in any_cpu_backend(),
         num_perm in 1..70u32,
-        (set, shuffled) in any_set().prop_flat_map(|set| (Just(set.clone()), Just(set).prop_shuffle())),
+        orders in any_set().prop_flat_map(|set| (Just(set.clone()), Just(set).prop_shuffle())),
         repeats in 0..4usize,
     ) {
+        let (set, shuffled) = orders;
         let repeated = shuffled.repeat(1 + repeats);
         let reversed: Vec<u64> = set.iter().rev().copied().collect();
         let rows = sign(scheme, backend, num_perm, &[set, shuffled, repeated, reversed]);

@@ -108,13 +108,13 @@ fn a_search_on_a_full_disk_goes_on_with_more_room() {
 }
 
 /// Notes the stages of a run, and stops it at a call.
-struct Stages {
+struct StoppingProgress {
     calls: AtomicUsize,
     last: usize,
     begun: Mutex<Vec<&'static str>>,
 }
 
-impl Progress for Stages {
+impl Progress for StoppingProgress {
     fn begin(&self, stage: &'static str, _: u64) {
         self.begun.lock().unwrap().push(stage);
     }
@@ -136,7 +136,7 @@ fn search(
     last: usize,
 ) -> (simgpu::Result<()>, Vec<&'static str>, usize) {
     let inputs = Inputs::find(&[place.path("in.jsonl")], None).unwrap();
-    let progress = Stages {
+    let progress = StoppingProgress {
         calls: AtomicUsize::new(0),
         last,
         begun: Mutex::default(),

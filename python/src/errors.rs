@@ -65,13 +65,14 @@ pub(crate) fn parameter_error(py: Python<'_>, message: impl Into<String>) -> PyE
 
 /// An `InputError` about the document at `row`.
 pub(crate) fn input_error(py: Python<'_>, row: u64, problem: &str, remedy: &str) -> PyErr {
-    input_error_at(py, (&format!("row {row}"), row), problem, remedy)
+    input_error_at(py, &format!("row {row}"), row, problem, remedy)
 }
 
-/// An `InputError` about a row, with what messages call it.
+/// An `InputError` about a row, which its message calls `place`.
 pub(crate) fn input_error_at(
     py: Python<'_>,
-    (place, row): (&str, u64),
+    place: &str,
+    row: u64,
     problem: &str,
     remedy: &str,
 ) -> PyErr {

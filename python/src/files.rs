@@ -6,7 +6,7 @@ use simgpu::clock::Moment;
 use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
-use simgpu_cli::commands::pairs::PairsArguments;
+use simgpu_cli::commands::pairs::PairSearchArguments;
 use simgpu_cli::commands::{contain, dedup, evaluate as evaluation, link, pairs, passages, sign};
 use simgpu_cli::outputs::ReportArgument;
 use simgpu_files::Outcome;
@@ -24,7 +24,7 @@ pub(crate) fn dedup_files<'py>(
     options: Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options(options);
-    let arguments = dedup::Arguments {
+    let arguments = dedup::DedupArguments {
         input: options.input()?,
         against: options.against()?,
         output: options.path("output")?,
@@ -43,7 +43,7 @@ pub(crate) fn dedup_files<'py>(
         run: options.run()?,
         hold: options.hold()?,
     };
-    let outcome = run(&options, ("dedup_files", "dedup"), |caller| {
+    let outcome = run(&options, "dedup_files", "dedup", |caller| {
         arguments.execute(caller)
     })?;
     let of_output = |error| of_run(py, error);
@@ -61,7 +61,7 @@ pub(crate) fn pairs_files<'py>(
     options: Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options(options);
-    let arguments = pairs::Arguments {
+    let arguments = pairs::PairsArguments {
         input: options.input()?,
         against: options.against()?,
         signatures: None,
@@ -73,7 +73,7 @@ pub(crate) fn pairs_files<'py>(
             no_samples: options.switch("no_samples")?,
         },
     };
-    let outcome = run(&options, ("pairs_files", "pairs"), |caller| {
+    let outcome = run(&options, "pairs_files", "pairs", |caller| {
         arguments.execute(caller)
     })?;
     report_pairs(py, &outcome, &arguments.pairs)
@@ -99,14 +99,14 @@ pub(crate) fn pairs_signatures<'py>(
         )
     })?;
     let pairs = pairs_of(&options)?;
-    let outcome = run(&options, ("pairs_signatures", "pairs"), |caller| {
+    let outcome = run(&options, "pairs_signatures", "pairs", |caller| {
         pairs.execute_on_signatures(&signatures, caller)
     })?;
     report_pairs(py, &outcome, &pairs)
 }
 
-fn pairs_of(options: &Options<'_>) -> PyResult<PairsArguments> {
-    Ok(PairsArguments {
+fn pairs_of(options: &Options<'_>) -> PyResult<PairSearchArguments> {
+    Ok(PairSearchArguments {
         output: options.path("output")?,
         outputs: options.outputs()?,
         search: options.search()?,
@@ -120,7 +120,7 @@ fn pairs_of(options: &Options<'_>) -> PyResult<PairsArguments> {
 fn report_pairs<'py>(
     py: Python<'py>,
     outcome: &Outcome,
-    pairs: &PairsArguments,
+    pairs: &PairSearchArguments,
 ) -> PyResult<Bound<'py, PyAny>> {
     let summary = pairs.summary(outcome).map_err(|error| of_run(py, error))?;
     report(py, outcome, &summary)
@@ -134,7 +134,7 @@ pub(crate) fn sign_files<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options(options);
     let output = options.path("output")?;
-    let arguments = sign::Arguments {
+    let arguments = sign::SignArguments {
         input: options.input()?,
         output: output.ok_or_else(|| {
             parameter_error(
@@ -146,7 +146,7 @@ pub(crate) fn sign_files<'py>(
         run: options.run()?,
         memory: options.record_memory()?,
     };
-    let outcome = run(&options, ("sign_files", "sign"), |caller| {
+    let outcome = run(&options, "sign_files", "sign", |caller| {
         arguments.execute(caller)
     })?;
     report(py, &outcome, &arguments.summary(&outcome))
@@ -161,7 +161,7 @@ pub(crate) fn link_files<'py>(
     let options = Options(options);
     let a = options.path("a")?;
     let fields = options.fields()?;
-    let arguments = link::Arguments {
+    let arguments = link::LinkArguments {
         a: a.ok_or_else(|| parameter_error(py, "a is None; give the path of a file"))?,
         b: options.path("b")?,
         fields: vec![link::FieldNames(fields)],
@@ -182,12 +182,12 @@ pub(crate) fn link_files<'py>(
         let message = "output is None; give a folder for the results, or dry_run=True";
         return Err(parameter_error(py, message));
     }
-    let outcome = run(&options, ("link_files", "link"), |caller| {
+    let outcome = run(&options, "link_files", "link", |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
-    let times = (&outcome.timings, outcome.elapsed_s);
+    let times = RunTimes::new(&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &arguments.summary(&outcome))
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn passages_files<'py>(
     options: Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options(options);
-    let arguments = passages::Arguments {
+    let arguments = passages::PassagesArguments {
         inputs: options.paths("inputs")?,
         output: options.path("output")?,
         outputs: options.outputs()?,
@@ -224,12 +224,12 @@ pub(crate) fn passages_files<'py>(
         temp_dir: options.path("temp_dir")?,
         restart: !options.switch("resume")?,
     };
-    let outcome = run(&options, ("passages_files", "passages"), |caller| {
+    let outcome = run(&options, "passages_files", "passages", |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
-    let times = (&outcome.timings, outcome.elapsed_s);
+    let times = RunTimes::new(&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &arguments.summary(&outcome))
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn contain_files<'py>(
     options: Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options(options);
-    let arguments = contain::Arguments {
+    let arguments = contain::ContainArguments {
         inputs: options.paths("inputs")?,
         output: options.path("output")?,
         outputs: options.outputs()?,
@@ -260,12 +260,12 @@ pub(crate) fn contain_files<'py>(
         memory: options.record_memory()?,
         temp_dir: options.path("temp_dir")?,
     };
-    let outcome = run(&options, ("contain_files", "contain"), |caller| {
+    let outcome = run(&options, "contain_files", "contain", |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
-    let times = (&outcome.timings, outcome.elapsed_s);
+    let times = RunTimes::new(&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &arguments.summary(&outcome))
 }
 
@@ -278,7 +278,7 @@ pub(crate) fn evaluate<'py>(
     let options = Options(options);
     let result = options.path("result")?;
     let name = "the name of a field, as a str";
-    let arguments = evaluation::Arguments {
+    let arguments = evaluation::EvaluateArguments {
         result: result
             .ok_or_else(|| parameter_error(py, "result is None; give the path of a result"))?,
         truth: options.paths("truth")?,
@@ -293,12 +293,12 @@ pub(crate) fn evaluate<'py>(
         report: Some(ReportArgument::Json),
         process: process(),
     };
-    let outcome = run(&options, ("evaluate", "evaluate"), |caller| {
+    let outcome = run(&options, "evaluate", "evaluate", |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
-    let times = (&outcome.timings, outcome.elapsed_s);
+    let times = RunTimes::new(&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &evaluation::summary(&outcome))
 }
 
@@ -306,7 +306,8 @@ pub(crate) fn evaluate<'py>(
 /// are those of a command.
 fn run<T: Send>(
     options: &Options<'_>,
-    (function, command): (&str, &str),
+    function: &str,
+    command: &str,
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> PyResult<T> {
     let py = options.py();
@@ -328,22 +329,35 @@ fn run<T: Send>(
 fn report<'py>(py: Python<'py>, outcome: &Outcome, summary: &Lines) -> PyResult<Bound<'py, PyAny>> {
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
-    report_of(py, json, (&outcome.timings, outcome.elapsed_s), summary)
+    let times = RunTimes::new(&outcome.timings, outcome.elapsed_s);
+    report_of(py, json, times, summary)
+}
+
+/// How long a run took.
+struct RunTimes<'a> {
+    stages: &'a Timings,
+    elapsed_s: f64,
+}
+
+impl<'a> RunTimes<'a> {
+    fn new(stages: &'a Timings, elapsed_s: f64) -> Self {
+        RunTimes { stages, elapsed_s }
+    }
 }
 
 fn report_of<'py>(
     py: Python<'py>,
     json: Vec<u8>,
-    (timings, elapsed_s): (&Timings, f64),
+    times: RunTimes<'_>,
     summary: &Lines,
 ) -> PyResult<Bound<'py, PyAny>> {
     let data = json::parsed(py, &json)?;
-    let timings = timings.0.iter().map(|time| timing(py, time));
+    let timings = times.stages.0.iter().map(|time| timing(py, time));
     let timings = timings.collect::<PyResult<Vec<_>>>()?;
     py.import("simgpu._report")?.getattr("Report")?.call1((
         data,
         summary.0.clone(),
-        elapsed_s,
+        times.elapsed_s,
         timings,
     ))
 }

@@ -2,7 +2,7 @@
 //!
 //! The modules below stand in order: each before those that name it. `arrow`, `objects`, `tokens`, `texts` and `hashes` take in
 //! what Python gives; `options` reads the keywords of a call, and `columns` columns of tables by name. `files`, `tools` and
-//! `command` are the commands as functions: they fill the same `Arguments` as the command line, so that names,
+//! `command` are the commands as functions: they fill the same structs of arguments as the command line, so that names,
 //! defaults and checks exist once. `divided` has the stages of a search that an engine divides.
 //!
 //! The limited API of Python makes an `update_batch` with SHA-1 a tenth slower, but lets one wheel serve all versions

@@ -38,7 +38,7 @@ pub(crate) fn link_records<'py>(
     let checked = given.check(arguments.modes());
     checked.map_err(|error| of_run(py, error))?;
     let mut task = arguments.task().map_err(|error| of_run(py, error))?;
-    if let Names::Sets(equivalents) = names {
+    if let EqualNames::Sets(equivalents) = names {
         task.equivalents = equivalents;
     }
     let mut fields = arguments.compared().map_err(|error| of_run(py, error))?;
@@ -62,9 +62,13 @@ pub(crate) fn link_records<'py>(
     };
     let records = &arguments.records;
     let needs_id = records.needs_id();
-    let a = options.records("a", (&id.a.flat(), needs_id), &names(|field| &field.a))?;
+    let id_column = |name: &FieldPath| IdColumn {
+        name: name.flat(),
+        is_required: needs_id,
+    };
+    let a = options.records("a", &id_column(&id.a), &names(|field| &field.a))?;
     let b = has_two
-        .then(|| options.records("b", (&id.b.flat(), needs_id), &names(|field| &field.b)))
+        .then(|| options.records("b", &id_column(&id.b), &names(|field| &field.b)))
         .transpose()?;
     let mut search = LinkInMemory::new(&a, fields)
         .id_field(id, needs_id)
@@ -103,13 +107,13 @@ fn raised(py: Python<'_>, error: Error, has_two: bool) -> PyErr {
         Error::BadRecord(bad) => {
             let remedy = "correct it, or pass on_bad_record=\"skip\" to leave out such rows";
             let place = place(&bad.file, bad.row);
-            input_error_at(py, (&place, bad.row), &bad.problem, remedy)
+            input_error_at(py, &place, bad.row, &bad.problem, remedy)
         }
         Error::NoGoodRecord(bad) => {
             let problem = format!("{}, and no row can be used", bad.problem);
             let remedy = "choose other columns by id and fields, or correct the rows";
             let place = place(&bad.file, bad.row);
-            input_error_at(py, (&place, bad.row), &problem, remedy)
+            input_error_at(py, &place, bad.row, &problem, remedy)
         }
         error => to_python(py, error),
     }
@@ -127,8 +131,8 @@ impl<'py> Options<'py> {
     }
 
     /// The arguments of the command for tables in memory, checked.
-    fn link_arguments(&self, has_two: bool, names: &Names) -> PyResult<link::Arguments> {
-        let arguments = link::Arguments {
+    fn link_arguments(&self, has_two: bool, names: &EqualNames) -> PyResult<link::LinkArguments> {
+        let arguments = link::LinkArguments {
             a: PathBuf::from("a"),
             b: has_two.then(|| PathBuf::from("b")),
             fields: vec![link::FieldNames(self.fields()?)],
@@ -138,8 +142,8 @@ impl<'py> Options<'py> {
             format: FormatArguments::default(),
             records: self.of_records("id", "the name of a column, as a str")?,
             equivalents: match names {
-                Names::File(path) => Some(path.clone()),
-                Names::Sets(_) => None,
+                EqualNames::File(path) => Some(path.clone()),
+                EqualNames::Sets(_) => None,
             },
             score: self.choice("score")?,
             matching: self.optional_choice("match")?,
@@ -152,12 +156,12 @@ impl<'py> Options<'py> {
     }
 
     /// Equal names: the path of a file, or sets.
-    fn equal_names(&self) -> PyResult<Names> {
+    fn equal_names(&self) -> PyResult<EqualNames> {
         let Some(value) = self.value("equivalents")? else {
-            return Ok(Names::Sets(Equivalents::default()));
+            return Ok(EqualNames::Sets(Equivalents::default()));
         };
         if let Ok(path) = value.extract::<PathBuf>() {
-            return Ok(Names::File(path));
+            return Ok(EqualNames::File(path));
         }
         let wrong = || {
             PyTypeError::new_err(
@@ -184,14 +188,14 @@ impl<'py> Options<'py> {
             lines.push('\n');
         }
         let equivalents = Equivalents::parse(&lines).or_raise(self.py())?;
-        Ok(Names::Sets(equivalents))
+        Ok(EqualNames::Sets(equivalents))
     }
 
-    /// The columns of a table that are needed: that of the id, if it is there or required, and these fields.
+    /// The columns of a table that are needed: the id column, if it is there or required, and these fields.
     fn records(
         &self,
         name: &'static str,
-        (id, needs_id): (&str, bool),
+        id: &IdColumn,
         fields: &[String],
     ) -> PyResult<[RecordBatch; 1]> {
         let records: Bound<'_, PyAny> = self.required(name, "a data frame")?;
@@ -201,9 +205,9 @@ impl<'py> Options<'py> {
         }
         let frame = Frame::new(&records, name)?;
         let mut columns: Vec<(&str, &str)> = Vec::new();
-        let is_id = |known: &String| known == id;
-        if needs_id || frame.names().iter().any(is_id) {
-            columns.push(("id", id));
+        let is_id = |known: &String| *known == id.name;
+        if id.is_required || frame.names().iter().any(is_id) {
+            columns.push(("id", &id.name));
         }
         let compared = fields.iter().filter(|field| {
             let is_taken = !columns.is_empty() && is_id(field);
@@ -215,8 +219,14 @@ impl<'py> Options<'py> {
     }
 }
 
+/// The column of ids.
+struct IdColumn {
+    name: String,
+    is_required: bool,
+}
+
 /// Equal names.
-enum Names {
+enum EqualNames {
     File(PathBuf),
     Sets(Equivalents),
 }

@@ -320,14 +320,8 @@ impl Prepared {
         py: Python<'_>,
         documents: &Column<'_>,
         reference: Option<&ReferenceDocuments<'_>>,
-        texts: impl FnOnce(&[&str], Option<&[&str]>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
-        tokens: impl FnOnce(
-            &Tokens<'_>,
-            Option<&Tokens<'_>>,
-            &Engine,
-            &dyn Progress,
-        ) -> simgpu::Result<T>
-        + Send,
+        texts: impl FnOnce(Corpus<'_, [&str]>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
+        tokens: impl FnOnce(Corpus<'_, Tokens<'_>>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
     ) -> PyResult<T> {
         if self.engines.on_cpu().takes_tokens() {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
@@ -342,7 +336,11 @@ impl Prepared {
             });
             let engine = self.engines.for_bytes(py, bytes.sum::<usize>() as u64)?;
             return pool::run(py, self.threads, &mut self.display, |progress| {
-                tokens(&documents, reference.as_ref(), &engine, progress)
+                let corpus = Corpus {
+                    documents: &documents,
+                    reference: reference.as_ref(),
+                };
+                tokens(corpus, &engine, progress)
             });
         }
         let documents = documents.texts()?;
@@ -352,7 +350,11 @@ impl Prepared {
         let bytes: usize = all.map(|text| text.len()).sum();
         let engine = self.engines.for_bytes(py, bytes as u64)?;
         pool::run(py, self.threads, &mut self.display, |progress| {
-            texts(&documents, reference.as_deref(), &engine, progress)
+            let corpus = Corpus {
+                documents: &documents[..],
+                reference: reference.as_deref(),
+            };
+            texts(corpus, &engine, progress)
         })
     }
 
@@ -449,16 +451,12 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         py,
         &documents,
         reference.as_ref(),
-        |texts, reference, engine, progress| {
-            dedup_documents((texts, reference), preferred, engine, &task, progress)
-        },
-        |tokens, reference, engine, progress| {
-            dedup_documents((tokens, reference), preferred, engine, &task, progress)
-        },
+        |texts, engine, progress| texts.dedup(preferred, engine, &task, progress),
+        |tokens, engine, progress| tokens.dedup(preferred, engine, &task, progress),
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
     let ids = beside.sided_ids(reference.as_ref().and_then(ReferenceDocuments::ids));
-    let parts = deduplicated(&parameters, &found, &task, (documents.len(), ids))?;
+    let parts = deduplicated(&parameters, &found, &task, documents.len(), ids)?;
     parts.set_item("found", Bound::new(py, PyFound { found, task })?)?;
     Ok(parts)
 }
@@ -505,33 +503,42 @@ impl PyFound {
     }
 }
 
-/// Deduplicates documents, against a reference if there is one.
-fn dedup_documents<D: Documents + ?Sized>(
-    (documents, reference): (&D, Option<&D>),
-    preferred: Option<&Preferred>,
-    engine: &Engine,
-    task: &Dedup,
-    progress: &dyn Progress,
-) -> simgpu::Result<Deduplication> {
-    let classes = Preferred::classes(preferred, progress)?;
-    let classes = classes.as_deref();
-    match reference {
-        None => dedup_by_class(documents, classes, engine, task, progress),
-        Some(reference) => dedup_against(documents, reference, classes, engine, task, progress),
-    }
+/// Documents to search, and the reference that they are compared with, if there is one.
+pub(crate) struct Corpus<'a, D: ?Sized> {
+    documents: &'a D,
+    reference: Option<&'a D>,
 }
 
-/// Finds pairs of documents, across if there is a reference.
-fn pairs_of_documents<D: Documents + ?Sized>(
-    (documents, reference): (&D, Option<&D>),
-    engine: &Engine,
-    task: &Pairs,
-    progress: &dyn Progress,
-) -> simgpu::Result<(PairsFound, Vec<DocumentPair>)> {
-    all_pairs(|each| match reference {
-        None => pairs(documents, engine, task, progress, each),
-        Some(reference) => pairs_against(documents, reference, engine, task, progress, each),
-    })
+impl<D: Documents + ?Sized> Corpus<'_, D> {
+    /// Deduplicates the documents, against the reference if there is one.
+    fn dedup(
+        &self,
+        preferred: Option<&Preferred>,
+        engine: &Engine,
+        task: &Dedup,
+        progress: &dyn Progress,
+    ) -> simgpu::Result<Deduplication> {
+        let classes = Preferred::classes(preferred, progress)?;
+        let (documents, classes) = (self.documents, classes.as_deref());
+        match self.reference {
+            None => dedup_by_class(documents, classes, engine, task, progress),
+            Some(reference) => dedup_against(documents, reference, classes, engine, task, progress),
+        }
+    }
+
+    /// Finds pairs of the documents, across if there is a reference.
+    fn pairs(
+        &self,
+        engine: &Engine,
+        task: &Pairs,
+        progress: &dyn Progress,
+    ) -> simgpu::Result<CollectedPairs> {
+        let documents = self.documents;
+        CollectedPairs::collect(|each| match self.reference {
+            None => pairs(documents, engine, task, progress, each),
+            Some(reference) => pairs_against(documents, reference, engine, task, progress, each),
+        })
+    }
 }
 
 /// Deduplicates the documents that were signed.
@@ -561,7 +568,7 @@ fn dedup_of_signatures<'py>(
     let parameters = of_scheme(py, signatures.scheme())?;
     add_search(&parameters, &search, found.candidates, signatures.scheme())?;
     let ids = beside.sided_ids(None);
-    deduplicated(&parameters, &found, &task, (signatures.rows(), ids))
+    deduplicated(&parameters, &found, &task, signatures.rows(), ids)
 }
 
 /// The parts of `Deduplicated`.
@@ -569,7 +576,8 @@ fn deduplicated<'py>(
     parameters: &Bound<'py, PyDict>,
     found: &Deduplication,
     task: &Dedup,
-    (rows, ids): (usize, Option<SidedIds<'_>>),
+    rows: usize,
+    ids: Option<SidedIds<'_>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = parameters.py();
     let parts = parts(parameters, &found.counts, &found.timings)?;
@@ -718,16 +726,12 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         py,
         &documents,
         reference.as_ref(),
-        |texts, reference, engine, progress| {
-            pairs_of_documents((texts, reference), engine, &task, progress)
-        },
-        |tokens, reference, engine, progress| {
-            pairs_of_documents((tokens, reference), engine, &task, progress)
-        },
+        |texts, engine, progress| texts.pairs(engine, &task, progress),
+        |tokens, engine, progress| tokens.pairs(engine, &task, progress),
     )?;
-    let parameters = prepared.parameters(py, found.0.candidates)?;
+    let parameters = prepared.parameters(py, found.summary.candidates)?;
     let ids = beside.sided_ids(reference.as_ref().and_then(ReferenceDocuments::ids));
-    found_pairs(&parameters, found, &task, ids)
+    found.parts(&parameters, &task, ids)
 }
 
 /// Finds the similar pairs of the documents that were signed.
@@ -744,7 +748,7 @@ fn pairs_of_signatures<'py>(
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
         let documents = signatures.in_memory();
-        all_pairs(|each| match reference.map(PySignatures::in_memory) {
+        CollectedPairs::collect(|each| match reference.map(PySignatures::in_memory) {
             None => documents.pairs(&task, progress, each),
             Some(reference) => documents.pairs_against(&reference, &task, progress, each),
         })
@@ -753,67 +757,81 @@ fn pairs_of_signatures<'py>(
     add_search(
         &parameters,
         &search,
-        found.0.candidates,
+        found.summary.candidates,
         signatures.scheme(),
     )?;
-    found_pairs(&parameters, found, &task, beside.sided_ids(None))
+    found.parts(&parameters, &task, beside.sided_ids(None))
 }
 
-/// The parts of `Pairs`.
-fn found_pairs<'py>(
-    parameters: &Bound<'py, PyDict>,
-    (found, pairs): (PairsFound, Vec<DocumentPair>),
-    task: &Pairs,
-    ids: Option<SidedIds<'_>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    // Those of a reference have the first rows, and are on the left.
-    let reference = u32::try_from(found.counts.reference.unwrap_or(0))?;
-    let left = || pairs.iter().map(|pair| pair.a);
-    let right = || pairs.iter().map(|pair| pair.b - reference);
-    let measured: (&str, ArrayRef) = if task.search.within.is_some() {
-        let distances = pairs.iter().filter_map(|pair| pair.distance);
-        let distances = distances
-            .map(i64::try_from)
-            .collect::<Result<Vec<_>, _>>()?;
-        ("distance", Arc::new(Int64Array::from(distances)))
-    } else {
-        let similarity: Float64Array = pairs.iter().map(|pair| pair.similarity).collect();
-        ("similarity", Arc::new(similarity))
-    };
-    let mut columns: Vec<(&str, ArrayRef)> = vec![
-        ("left", numbers(left())),
-        ("right", numbers(right())),
-        measured,
-    ];
-    if let Some(ids) = ids {
-        if found.counts.reference.is_none() {
-            columns.push(("left_id", ids.documents.of_rows(left())));
-        } else if let Some(of_reference) = ids.reference {
-            columns.push(("left_id", of_reference.of_rows(left())));
-        }
-        columns.push(("right_id", ids.documents.of_rows(right())));
+/// All pairs that a search found, and what it says of them.
+struct CollectedPairs {
+    summary: PairsFound,
+    pairs: Vec<DocumentPair>,
+}
+
+impl CollectedPairs {
+    /// Finds pairs by `find` and holds them all.
+    fn collect(
+        find: impl FnOnce(
+            &mut dyn FnMut(DocumentPair) -> simgpu::Result<()>,
+        ) -> simgpu::Result<PairsFound>,
+    ) -> simgpu::Result<Self> {
+        let mut pairs = Vec::new();
+        let summary = find(&mut |pair| {
+            pairs.push(pair);
+            Ok(())
+        })?;
+        Ok(CollectedPairs { summary, pairs })
     }
-    let parts = parts(parameters, &found.counts, &found.timings)?;
-    let reported = json::of(parameters.py(), &PairsParameters::new(task))?;
-    parts.set_item("reported", reported)?;
-    let table = Bound::new(parameters.py(), PyTable::new(columns)?)?;
-    parts.set_item("table", table)?;
-    parts.set_item("complete", found.is_complete)?;
-    parts.set_item("recall", found.recall_at_threshold)?;
-    parts.set_item("expected_precision", found.expected_precision)?;
-    Ok(parts)
-}
 
-/// Finds pairs by `find` and holds them all.
-fn all_pairs(
-    find: impl FnOnce(&mut dyn FnMut(DocumentPair) -> simgpu::Result<()>) -> simgpu::Result<PairsFound>,
-) -> simgpu::Result<(PairsFound, Vec<DocumentPair>)> {
-    let mut all = Vec::new();
-    let found = find(&mut |pair| {
-        all.push(pair);
-        Ok(())
-    })?;
-    Ok((found, all))
+    /// The parts of `Pairs`.
+    fn parts<'py>(
+        &self,
+        parameters: &Bound<'py, PyDict>,
+        task: &Pairs,
+        ids: Option<SidedIds<'_>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let CollectedPairs {
+            summary: found,
+            pairs,
+        } = self;
+        // Those of a reference have the first rows, and are on the left.
+        let reference = u32::try_from(found.counts.reference.unwrap_or(0))?;
+        let left = || pairs.iter().map(|pair| pair.a);
+        let right = || pairs.iter().map(|pair| pair.b - reference);
+        let measured: (&str, ArrayRef) = if task.search.within.is_some() {
+            let distances = pairs.iter().filter_map(|pair| pair.distance);
+            let distances = distances
+                .map(i64::try_from)
+                .collect::<Result<Vec<_>, _>>()?;
+            ("distance", Arc::new(Int64Array::from(distances)))
+        } else {
+            let similarity: Float64Array = pairs.iter().map(|pair| pair.similarity).collect();
+            ("similarity", Arc::new(similarity))
+        };
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
+            ("left", numbers(left())),
+            ("right", numbers(right())),
+            measured,
+        ];
+        if let Some(ids) = ids {
+            if found.counts.reference.is_none() {
+                columns.push(("left_id", ids.documents.of_rows(left())));
+            } else if let Some(of_reference) = ids.reference {
+                columns.push(("left_id", of_reference.of_rows(left())));
+            }
+            columns.push(("right_id", ids.documents.of_rows(right())));
+        }
+        let parts = parts(parameters, &found.counts, &found.timings)?;
+        let reported = json::of(parameters.py(), &PairsParameters::new(task))?;
+        parts.set_item("reported", reported)?;
+        let table = Bound::new(parameters.py(), PyTable::new(columns)?)?;
+        parts.set_item("table", table)?;
+        parts.set_item("complete", found.is_complete)?;
+        parts.set_item("recall", found.recall_at_threshold)?;
+        parts.set_item("expected_precision", found.expected_precision)?;
+        Ok(parts)
+    }
 }
 
 /// The counts of a run, as `report.json` of the command names them.

@@ -11,7 +11,7 @@ use simgpu::Error;
 use simgpu_cli::arguments::{
     AgainstArguments, BackendArguments, BadRecordArguments, BandingArguments, FormatArguments,
     HoldArguments, InputArguments, ProcessArguments, RecordArguments, RecordMemoryArguments,
-    RunArguments, SHINGLE_OPTIONS, SearchArguments, SelectionArguments, SignArguments,
+    RunArguments, SHINGLE_OPTIONS, SearchArguments, SelectionArguments, SigningArguments,
     StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::dedup::{ClusterArguments, ShortArguments};
@@ -277,7 +277,7 @@ impl<'py> Options<'py> {
 
     /// How signatures are computed. A shingling takes the place of the options of shingles, and a scheme brings its
     /// numbers.
-    pub(crate) fn sign(&self) -> PyResult<SignArguments> {
+    pub(crate) fn sign(&self) -> PyResult<SigningArguments> {
         let (scheme, num_perm, seed) = self.scheme()?;
         let shingling = self.value("shingling")?;
         let shingles = match &shingling {
@@ -293,7 +293,7 @@ impl<'py> Options<'py> {
             }
         };
         let shingles = Options(shingles.cast_into::<PyDict>()?);
-        Ok(SignArguments {
+        Ok(SigningArguments {
             unit: shingles.optional_choice("unit")?,
             size: shingles.optional("size", "a number of units, at least 1")?,
             stop_words: shingles.stop_words()?,

@@ -566,10 +566,11 @@ pub(crate) fn banding_of(
 
 /// The banding that arguments of a method name, or the best for the threshold.
 pub(crate) fn banding_of_arguments(
+    py: Python<'_>,
     bands: Option<&Bound<'_, PyAny>>,
     rows: Option<&Bound<'_, PyAny>>,
     threshold: Option<&Bound<'_, PyAny>>,
-    (py, scheme): (Python<'_>, &Scheme),
+    scheme: &Scheme,
 ) -> PyResult<Banding> {
     let threshold = optional_argument(threshold, "threshold", "a number above 0 and up to 1")?;
     banding_of(

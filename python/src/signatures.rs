@@ -128,9 +128,10 @@ impl PySignatures {
     fn slots<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
         let owner = slf.clone().into_any();
+        let shape = [this.rows(), this.scheme.num_perm()];
         match &this.slots.0 {
-            Values::U32(slots) => matrix_over(this.shape(), slots, owner),
-            Values::U64(slots) => matrix_over(this.shape(), slots, owner),
+            Values::U32(slots) => matrix_over(shape, slots, owner),
+            Values::U64(slots) => matrix_over(shape, slots, owner),
         }
     }
 
@@ -317,7 +318,7 @@ impl PySignatures {
                 Ok(())
             })?;
         }
-        array_of(py, (rows, columns), estimates)
+        matrix_of_values(py, [rows, columns], estimates)
     }
 
     /// The signatures of the unions: row i is that of the union of row i here and of row i of ``other``.
@@ -370,7 +371,7 @@ impl PySignatures {
             }
             Ok(packed)
         });
-        array_of(py, (self.rows(), words), packed.or_raise(py)?)
+        matrix_of_values(py, [self.rows(), words], packed.or_raise(py)?)
     }
 
     /// The band keys, for a shuffle elsewhere: documents that share a key in one band are candidates.
@@ -393,7 +394,7 @@ impl PySignatures {
         rows: Option<&Bound<'py, PyAny>>,
         threshold: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let banding = banding_of_arguments(bands, rows, threshold, (py, &self.scheme))?;
+        let banding = banding_of_arguments(py, bands, rows, threshold, &self.scheme)?;
         self.keys_of(py, banding)
     }
 
@@ -571,7 +572,7 @@ impl PySignatures {
             })
         };
         let keys: Vec<u64> = py.detach(|| (0..self.rows()).flat_map(of_row).collect());
-        array_of(py, (self.rows(), banding.bands()), keys)
+        matrix_of_values(py, [self.rows(), banding.bands()], keys)
     }
 
     /// Signatures of whole rows.
@@ -797,7 +798,7 @@ fn slots_of_arrow(py: Python<'_>, chunks: &Chunks) -> PyResult<(usize, SlotBuffe
 
 /// A read-only array over memory that `owner` keeps alive.
 fn matrix_over<'py, T: Element>(
-    shape: (usize, usize),
+    shape: [usize; 2],
     slots: &[T],
     owner: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -812,9 +813,9 @@ fn matrix_over<'py, T: Element>(
 }
 
 /// An array of two dimensions that takes over `values`.
-pub(crate) fn array_of<T: Element>(
+fn matrix_of_values<T: Element>(
     py: Python<'_>,
-    shape: (usize, usize),
+    shape: [usize; 2],
     values: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
     let array = Array2::from_shape_vec(shape, values);

@@ -283,7 +283,7 @@ impl PySigner {
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let py = texts.py();
         // Before the work, so that wrong arguments fail at once.
-        let banding = banding_of_arguments(bands, rows, threshold, (py, &self.scheme))?;
+        let banding = banding_of_arguments(py, bands, rows, threshold, &self.scheme)?;
         let signatures = self.sign(texts, column, None, progress)?;
         signatures.keys_of(py, banding)
     }

@@ -22,16 +22,16 @@ use crate::{Usage, usage};
 /// report.html and tables of all measurements. Lists are separated by commas.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Arguments {
+pub(crate) struct BenchArguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<BenchCommand>,
 
     #[command(flatten)]
     measure: MeasureArguments,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum BenchCommand {
     /// Compare two folders of results, considering their noise
     ///
     /// Shows for each case in both folders whether B is faster or slower than A by more than the noise. Exits
@@ -150,11 +150,15 @@ struct MeasureArguments {
     quiet: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &BenchArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     match &arguments.command {
         None => measure(&arguments.measure, given, command),
-        Some(Command::Compare { before, after }) => show_comparison(before, after),
-        Some(Command::Render { folder }) => {
+        Some(BenchCommand::Compare { before, after }) => show_comparison(before, after),
+        Some(BenchCommand::Render { folder }) => {
             let folder = ResultsFolder::read(folder)?;
             folder.render()?;
             Ok(print(folder.screen())?)

@@ -10,7 +10,7 @@ use simgpu::error::with_flags;
 use simgpu::pipeline::{Banding, Comparison, Measure, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
-use crate::arguments::{BandingArguments, SignArguments};
+use crate::arguments::{BandingArguments, SigningArguments};
 use crate::options::Given;
 use crate::streams::{is_stream, print, read_text_of};
 use crate::terminal::{harmless, print_error};
@@ -56,7 +56,7 @@ use crate::terminal::{harmless, print_error};
 ///
 /// Hamming: number of positions that differ, of texts of equal length (hamming).
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct CompareArguments {
     /// Text file, also compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "A")]
     a: PathBuf,
@@ -73,13 +73,13 @@ pub(crate) struct Arguments {
     banding: BandingArguments,
 
     #[command(flatten)]
-    sign: SignArguments,
+    sign: SigningArguments,
 }
 
 /// Confidence level of the interval.
 const CONFIDENCE: f64 = 0.95;
 
-pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &CompareArguments, given: &Given) -> anyhow::Result<()> {
     let names = [&*arguments.a, &*arguments.b];
     if names.iter().all(|name| is_stream(name)) {
         return Err(Usage::error(
@@ -116,9 +116,9 @@ impl TextComparer {
     /// A comparer with these arguments, of which some are `given`.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and those of [`SignArguments::resolve`].
+    /// A usage error if the arguments contradict each other, and those of [`SigningArguments::resolve`].
     pub fn new(
-        sign: &SignArguments,
+        sign: &SigningArguments,
         banding: &BandingArguments,
         given: &Given,
     ) -> anyhow::Result<Self> {
@@ -142,9 +142,45 @@ impl TextComparer {
     /// # Errors
     /// Those of [`compare`].
     pub fn compare(&self, names: [String; 2], texts: [&str; 2]) -> anyhow::Result<Report> {
-        let engine = &self.engine;
-        let compared = compare(texts, engine.shingler(), engine.signer())?;
-        Report::of(names, &compared, engine, (self.threshold, self.banding))
+        let compared = compare(texts, self.engine.shingler(), self.engine.signer())?;
+        self.report(names, &compared)
+    }
+
+    fn report(&self, names: [String; 2], compared: &Comparison) -> anyhow::Result<Report> {
+        let (engine, banding) = (&self.engine, self.banding);
+        let (scheme, shingling) = (engine.scheme(), engine.shingler().shingling());
+        let [a, b] = names;
+        let estimate = compared.estimate();
+        let interval = estimate.map(|estimate| estimate.interval(CONFIDENCE));
+        Ok(Report {
+            shingles: crate::terminal::shingles_name(shingling),
+            a,
+            b,
+            shingles_a: compared.shingles[0],
+            shingles_b: compared.shingles[1],
+            shared: compared.shared,
+            union: compared.union(),
+            jaccard: compared.jaccard(),
+            estimate: estimate.map(|estimate| estimate.jaccard()),
+            standard_error: estimate.map(|estimate| estimate.standard_error()),
+            confidence: CONFIDENCE,
+            interval: interval.transpose()?,
+            matches: estimate.map(|estimate| estimate.matches()),
+            num_perm: scheme.num_perm(),
+            threshold: self.threshold,
+            bands: banding.bands(),
+            rows: banding.rows(),
+            candidate_probability: compared
+                .jaccard()
+                .map(|jaccard| banding.candidate_probability(jaccard)),
+            distances: Distances::of(compared),
+            scheme: scheme.to_string(),
+            hash: engine.shingler().hash().to_string(),
+            seed: scheme.seed(),
+            unit: shingling.unit.to_string(),
+            size: shingling.unit.takes_size().then(|| shingling.size.get()),
+            count: shingling.weighting == Weighting::Counts,
+        })
     }
 
     /// Warnings of the signer.
@@ -186,47 +222,6 @@ pub struct Report {
 }
 
 impl Report {
-    fn of(
-        names: [String; 2],
-        compared: &Comparison,
-        engine: &Engine,
-        (threshold, banding): (f64, Banding),
-    ) -> anyhow::Result<Self> {
-        let (scheme, shingling) = (engine.scheme(), engine.shingler().shingling());
-        let [a, b] = names;
-        let estimate = compared.estimate();
-        let interval = estimate.map(|estimate| estimate.interval(CONFIDENCE));
-        Ok(Report {
-            shingles: crate::terminal::shingles_name(shingling),
-            a,
-            b,
-            shingles_a: compared.shingles[0],
-            shingles_b: compared.shingles[1],
-            shared: compared.shared,
-            union: compared.union(),
-            jaccard: compared.jaccard(),
-            estimate: estimate.map(|estimate| estimate.jaccard()),
-            standard_error: estimate.map(|estimate| estimate.standard_error()),
-            confidence: CONFIDENCE,
-            interval: interval.transpose()?,
-            matches: estimate.map(|estimate| estimate.matches()),
-            num_perm: scheme.num_perm(),
-            threshold,
-            bands: banding.bands(),
-            rows: banding.rows(),
-            candidate_probability: compared
-                .jaccard()
-                .map(|jaccard| banding.candidate_probability(jaccard)),
-            distances: Distances::of(compared),
-            scheme: scheme.to_string(),
-            hash: engine.shingler().hash().to_string(),
-            seed: scheme.seed(),
-            unit: shingling.unit.to_string(),
-            size: shingling.unit.takes_size().then(|| shingling.size.get()),
-            count: shingling.weighting == Weighting::Counts,
-        })
-    }
-
     /// One JSON object, as a line.
     ///
     /// # Errors

@@ -12,12 +12,12 @@ use crate::streams::print;
 ///
 /// simgpu completions bash > ~/.local/share/bash-completion/completions/simgpu
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct CompletionsArguments {
     /// The shell
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &CompletionsArguments) -> anyhow::Result<()> {
     // `generate` panics if a write fails, so it writes to memory.
     let mut script = Vec::new();
     generate(arguments.shell, &mut Cli::command(), "simgpu", &mut script);

@@ -47,7 +47,7 @@ use crate::{Usage, terminal};
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct ContainArguments {
     /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
     /// compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "INPUT", required = true)]
@@ -324,7 +324,7 @@ impl ItemArguments {
     }
 }
 
-impl Arguments {
+impl ContainArguments {
     /// Finds the items, on the current rayon pool.
     ///
     /// # Errors
@@ -563,7 +563,11 @@ fn not_asked(counts: &ByClass) -> String {
     all.join(", ")
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &ContainArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

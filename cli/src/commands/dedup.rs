@@ -43,7 +43,7 @@ use crate::{terminal, usage};
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct DedupArguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
@@ -256,7 +256,7 @@ pub enum ClusterArgument {
     Connected,
 }
 
-impl Arguments {
+impl DedupArguments {
     /// Where the results go.
     fn destination(&self) -> anyhow::Result<Destination<'_>> {
         self.outputs.destination(self.output.as_ref())
@@ -465,7 +465,11 @@ fn write(run: Run<'_>, task: &Dedup, destination: Destination<'_>) -> anyhow::Re
     }?)
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &DedupArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

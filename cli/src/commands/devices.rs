@@ -13,9 +13,9 @@ use crate::streams::print;
 /// Pass the number in front of a name to --device. All devices compute the same signatures. A software device
 /// is a program on the CPU: useful for tests, and never selected by --backend auto.
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {}
+pub(crate) struct DevicesArguments {}
 
-pub(crate) fn run(_: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(_: &DevicesArguments) -> anyhow::Result<()> {
     let adapters = adapters();
     let mut page = String::new();
     for adapter in &adapters {

@@ -25,7 +25,7 @@ use crate::{Usage, terminal};
 /// Of one input, true pairs are closed: if a and b are the same, and b and c, then a and c are, too. Of two inputs, they
 /// count as they are.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct EvaluateArguments {
     /// Output folder of link or dedup, or output file of pairs; also links.jsonl, entities.jsonl, clusters.parquet or removed.jsonl
     /// alone
     #[arg(value_name = "RESULT")]
@@ -122,7 +122,7 @@ impl TruthArguments {
     }
 }
 
-impl Arguments {
+impl EvaluateArguments {
     /// Evaluates the result, on the current rayon pool.
     ///
     /// # Errors
@@ -296,7 +296,11 @@ fn percent(share: f64) -> String {
     format!("{percent:.2}")
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &EvaluateArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

@@ -47,7 +47,7 @@ use crate::{Usage, terminal, usage};
 #[command(mut_arg("delimiter", |delimiter| {
     delimiter.help("Character between two fields of CSV or TSV; if the header lacks a named field with it, and another of , ; | and tab has all, that one is used [default: a comma for CSV, a tab for TSV]")
 }))]
-pub struct Arguments {
+pub struct LinkArguments {
     /// File of records: JSON Lines, a JSON array, CSV, TSV, Parquet or Arrow, also compressed; or a folder or glob of such
     /// files; - reads stdin
     #[arg(value_name = "A")]
@@ -164,7 +164,7 @@ pub enum MatchArgument {
     ManyToMany,
 }
 
-impl Arguments {
+impl LinkArguments {
     /// Links the records, on the current rayon pool.
     ///
     /// # Errors
@@ -506,7 +506,11 @@ fn at(path: &std::path::Path, error: &simgpu::Error) -> anyhow::Error {
     Usage::error(&format!("{}: {error}", path.display()))
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &LinkArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

@@ -13,14 +13,14 @@ use crate::streams::print;
 ///
 /// To read it: simgpu man | man -l -
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct ManArguments {
     /// Folder for the pages: simgpu.1, simgpu-dedup.1 and so on; existing pages are replaced [default: print
     /// the page of simgpu]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &ManArguments) -> anyhow::Result<()> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let Some(folder) = &arguments.folder else {

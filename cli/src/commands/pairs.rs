@@ -13,7 +13,7 @@ use simgpu_io::PairsFormat;
 use super::execute;
 use crate::arguments::{
     AgainstArguments, Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments,
-    SearchArguments, SignArguments, modes_of_files, modes_of_method, modes_of_search,
+    SearchArguments, SigningArguments, modes_of_files, modes_of_method, modes_of_search,
     requested_distance, whole_number, whole_number_or_0,
 };
 use crate::options::{Given, Mode};
@@ -27,7 +27,7 @@ use crate::{Incomplete, Usage, terminal, usage};
 /// file_b, row_b. Rows count from 0 in each file. Identical documents are ordered as if each were the first of them.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
-pub struct Arguments {
+pub struct PairsArguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
@@ -43,7 +43,7 @@ pub struct Arguments {
 
     /// Which pairs to find, and where they go.
     #[command(flatten)]
-    pub pairs: PairsArguments,
+    pub pairs: PairSearchArguments,
 
     /// How to sign, and with how much of the machine.
     #[command(flatten)]
@@ -79,7 +79,7 @@ impl PageArguments {
 
 /// Which pairs to find, and where they go: in documents, or in signatures.
 #[derive(Args, Debug)]
-pub struct PairsArguments {
+pub struct PairSearchArguments {
     /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
     /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
     #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
@@ -167,7 +167,7 @@ pub enum IdenticalArgument {
     Star,
 }
 
-impl PairsArguments {
+impl PairSearchArguments {
     /// Where the pairs go. Refuses a file whose ending is no format.
     fn destination(&self) -> anyhow::Result<Destination<'_>> {
         let destination = self.outputs.destination(self.output.as_ref())?;
@@ -182,7 +182,7 @@ impl PairsArguments {
         requested_distance(self.distance, self.within)
     }
 
-    fn task(&self, scheme: &Scheme, sign: Option<&SignArguments>) -> anyhow::Result<Pairs> {
+    fn task(&self, scheme: &Scheme, sign: Option<&SigningArguments>) -> anyhow::Result<Pairs> {
         let search = self.search.resolve(scheme, sign, self.within()?)?;
         Ok(self.written.task(search))
     }
@@ -226,7 +226,7 @@ impl PairsArguments {
     }
 }
 
-impl Arguments {
+impl PairsArguments {
     /// Finds pairs, on the current rayon pool.
     ///
     /// # Errors
@@ -279,7 +279,11 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &PairsArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

@@ -43,7 +43,7 @@ use crate::{Usage, terminal};
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct PassagesArguments {
     /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
     /// compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "INPUT", required = true)]
@@ -384,7 +384,7 @@ impl PassageArguments {
     }
 }
 
-impl Arguments {
+impl PassagesArguments {
     /// Finds the passages, on the current rayon pool.
     ///
     /// # Errors
@@ -598,7 +598,11 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &PassagesArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

@@ -20,7 +20,7 @@ use simgpu_files::{Outcome, Run, RunOptions};
 use simgpu_io::Inputs;
 use tempfile::TempDir;
 
-use super::sample::{about, duration};
+use super::sample::{SampledCandidates, about, duration};
 use crate::arguments::{memory_size, size};
 use crate::{Usage, usage};
 
@@ -81,8 +81,20 @@ pub struct Plan {
     bands: u64,
     measured: Measured,
     outcome: Outcome,
-    /// Size of shingles, and candidates, of a sample.
-    sampled: Option<(usize, f64)>,
+    sampled: Option<SampledCandidates>,
+}
+
+/// The run to plan.
+#[derive(Debug)]
+pub struct PlannedRun<'a> {
+    /// The number of documents to deduplicate, if known.
+    pub documents: Option<NonZeroU64>,
+    /// What similar documents are, and how they are found.
+    pub search: Search,
+    /// The scheme of the signatures.
+    pub scheme: &'a Scheme,
+    /// What a sample of the documents leads to expect, if there is one.
+    pub sampled: Option<SampledCandidates>,
 }
 
 /// The documents of the small run.
@@ -138,19 +150,17 @@ impl PlanArguments {
         }
     }
 
-    /// Makes the small run. `sampled` is the size of shingles and the candidates of a sample.
+    /// Makes the small run, and plans the large one from it. `None` if the number of documents or bytes is unknown.
     ///
     /// # Errors
     /// A usage error for too few bytes; those of writing and reading temporary files; [`Error::Stopped`].
     pub fn plan(
         &self,
-        documents: Option<NonZeroU64>,
-        search: Search,
-        scheme: &Scheme,
-        sampled: Option<(usize, f64)>,
+        planned: PlannedRun<'_>,
         progress: &dyn Progress,
     ) -> anyhow::Result<Option<Plan>> {
-        let (Some(bytes), Some(documents)) = (self.bytes, documents) else {
+        let PlannedRun { search, scheme, .. } = planned;
+        let (Some(bytes), Some(documents)) = (self.bytes, planned.documents) else {
             return Ok(None);
         };
         let documents = documents.get();
@@ -195,7 +205,7 @@ impl PlanArguments {
                 Error::Resumable { error, .. } => *error,
                 error => error,
             })?,
-            sampled,
+            sampled: planned.sampled,
         }))
     }
 
@@ -373,7 +383,7 @@ impl Plan {
     fn write_candidates(&self, page: &mut String) -> std::fmt::Result {
         let candidates = about(self.candidates(self.documents));
         match self.sampled {
-            Some((size, _)) => writeln!(
+            Some(SampledCandidates { size, .. }) => writeln!(
                 page,
                 "  candidates  {candidates} pairs to compare at --size {size}, as in the sample"
             ),
@@ -410,8 +420,8 @@ impl Plan {
     /// Pairs to compare: those that the sample leads to expect, or those of the small run for each of its documents.
     fn candidates(&self, documents: u64) -> f64 {
         let made_up = self.outcome.report.counts.candidate_pairs as f64;
-        let of_run = made_up * documents as f64 / self.measured.documents as f64;
-        self.sampled.map_or(of_run, |(_, candidates)| candidates)
+        let scaled = made_up * documents as f64 / self.measured.documents as f64;
+        self.sampled.map_or(scaled, |sampled| sampled.pairs)
     }
 
     /// The time of each stage. Comparisons take as long as in the small run, pair by pair and byte by byte.

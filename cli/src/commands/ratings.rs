@@ -33,7 +33,7 @@ use crate::{Usage, terminal, usage};
 ///
 /// With --names, names stand beside the ids of items.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct RatingsArguments {
     /// Files, folders or globs of ratings in CSV, TSV, JSON Lines, JSON arrays, Parquet or Arrow, also compressed by
     /// gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "FILE", required = true)]
@@ -361,7 +361,7 @@ impl RatedArguments {
     }
 }
 
-impl Arguments {
+impl RatingsArguments {
     /// Where the results go. Refuses a file whose ending is no format.
     fn destination(&self) -> anyhow::Result<Destination<'_>> {
         let destination = self.outputs.destination(self.output.as_ref())?;
@@ -455,7 +455,11 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &RatingsArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

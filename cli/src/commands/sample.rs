@@ -75,6 +75,15 @@ fn documents(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The pairs that become candidates, as a sample leads to expect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledCandidates {
+    /// The size of shingles to take.
+    pub size: usize,
+    /// Pairs among the documents to search, about.
+    pub pairs: f64,
+}
+
 /// The seed of the random pairs.
 const SEED: u32 = 1;
 
@@ -212,9 +221,12 @@ impl SampleSurvey {
 
     /// The size of shingles to take, and the pairs among the documents to search that become candidates, as estimated
     /// from the sample.
-    pub(super) fn candidates(&self, banding: Banding) -> Option<(usize, f64)> {
+    pub(super) fn candidates(&self, banding: Banding) -> Option<SampledCandidates> {
         let effect = self.to_take()?;
-        Some((effect.size, effect.candidate_share(banding) * self.pairs()))
+        Some(SampledCandidates {
+            size: effect.size,
+            pairs: effect.candidate_share(banding) * self.pairs(),
+        })
     }
 
     fn write_choice(&self, page: &mut String) -> std::fmt::Result {
@@ -250,7 +262,11 @@ impl SampleSurvey {
             digits_in_groups(&pairs_of(self.documents).to_string()),
             duration(self.pairs() / 1e6)
         )?;
-        let Some((size, candidates)) = self.candidates(banding) else {
+        let Some(SampledCandidates {
+            size,
+            pairs: candidates,
+        }) = self.candidates(banding)
+        else {
             return Ok(());
         };
         writeln!(

@@ -25,12 +25,12 @@ use crate::streams::print;
         "Check simd on this instruction set only: portable, avx2, avx512, avx512vnni, neon [default: all that this CPU supports]"
     ))
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SelftestArguments {
     #[command(flatten)]
     machine: BackendArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &SelftestArguments, given: &Given) -> anyhow::Result<()> {
     given.check(arguments.machine.modes()?)?;
     let (backend, hardware) = arguments.machine.resolve()?;
     let selftest = Selftest {

@@ -25,7 +25,7 @@ use crate::threads::on_threads;
 /// Texts are read from the inputs of a run of dedup, where they were then. An input that changed or is gone is named, and the
 /// rest is shown.
 #[derive(Args, Debug)]
-pub struct Arguments {
+pub struct ShowArguments {
     /// Output folder of dedup or passages
     #[arg(value_name = "OUT")]
     pub result: PathBuf,
@@ -55,7 +55,7 @@ const LINES: usize = 40;
 /// The most documents removed for one that are printed.
 const LISTED: usize = 20;
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &ShowArguments) -> anyhow::Result<()> {
     let found = show_passages(&arguments.result, &arguments.id)?;
     if let Some(found) = found {
         let page = if arguments.json {

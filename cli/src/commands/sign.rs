@@ -25,7 +25,7 @@ use crate::{terminal, usage};
 /// .npy: a matrix of shape (documents, num_perm) without ids, with the parameters in .npy.json beside it.
 #[derive(Args, Debug)]
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
-pub struct Arguments {
+pub struct SignArguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
@@ -47,7 +47,7 @@ pub struct Arguments {
     pub memory: RecordMemoryArguments,
 }
 
-impl Arguments {
+impl SignArguments {
     /// Signs, on the current rayon pool.
     ///
     /// # Errors
@@ -85,7 +85,11 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &SignArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

@@ -7,7 +7,7 @@ use clap::Args;
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 use simgpu::search::{Search, Verification};
 
-use super::plan::PlanArguments;
+use super::plan::{PlanArguments, PlannedRun};
 use super::sample::SampleArguments;
 use crate::arguments::{num_perm_range, number, requested_banding, scheme_of};
 use crate::options::{Given, Mode};
@@ -27,7 +27,7 @@ use crate::{Usage, stop, usage};
 /// With --documents and --bytes, plans a deduplication: memory, disk space, time and candidate pairs, from a small run
 /// that writes at most 64 MB and removes it.
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct TuneArguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
     #[arg(long, short, value_name = "S", value_parser = number, default_value_t = 0.8)]
     threshold: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     plan: PlanArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &TuneArguments, given: &Given) -> anyhow::Result<()> {
     let scheme = scheme_of(&arguments.scheme, arguments.num_perm, None)?;
     given.check(arguments.sample.modes(&scheme)?)?;
     if arguments.plan.bytes.is_none() {
@@ -86,7 +86,13 @@ pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
     let terminal = Terminal::new(false);
     let documents = documents.and_then(NonZeroU64::new);
     let sampled = survey.and_then(|survey| survey.candidates(banding));
-    if let Some(plan) = plan.plan(documents, search, &scheme, sampled, &terminal)? {
+    let planned = PlannedRun {
+        documents,
+        search,
+        scheme: &scheme,
+        sampled,
+    };
+    if let Some(plan) = plan.plan(planned, &terminal)? {
         plan.write(&mut page)?;
     }
     drop(terminal);

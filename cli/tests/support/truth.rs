@@ -205,13 +205,13 @@ struct Join {
     sets: Sets,
     threshold: f64,
     /// The places of each element in prefixes, by ascending sets, and their ends.
-    places: Vec<Place>,
+    places: Vec<Posting>,
     ends: Vec<usize>,
 }
 
 /// The place of an element: its set, and the number of elements before it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Posting {
     set: u32,
     position: u32,
 }
@@ -234,11 +234,11 @@ impl Join {
         for element in 0..len {
             starts[element + 1] += starts[element];
         }
-        let mut places = vec![Place::default(); starts[len]];
+        let mut places = vec![Posting::default(); starts[len]];
         for set in 0..join.sets.len() {
             for (element, position) in join.prefix(set).iter().zip(0..) {
                 let next = &mut starts[index(*element)];
-                places[*next] = Place {
+                places[*next] = Posting {
                     set: number(set),
                     position,
                 };
@@ -269,7 +269,7 @@ impl Join {
         &elements[..elements.len() - self.least_shared(elements.len() as f64) + 1]
     }
 
-    fn places(&self, element: u32) -> &[Place] {
+    fn places(&self, element: u32) -> &[Posting] {
         let element = index(element);
         let start = if element == 0 {
             0
@@ -296,8 +296,8 @@ impl Join {
                 }
                 // The first shared element bounds how many the two can share.
                 if std::mem::replace(&mut reached[b], a) != a {
-                    let rest = (&elements[i..], &self.sets.get(b)[j..]);
-                    let similarity = self.similarity(a, b, rest);
+                    let (rest_a, rest_b) = (&elements[i..], &self.sets.get(b)[j..]);
+                    let similarity = self.similarity(a, b, rest_a, rest_b);
                     similar.extend(similarity.map(|similarity| (a, b, similarity)));
                 }
             }
@@ -306,7 +306,7 @@ impl Join {
     }
 
     /// The similarity of two sets, if it reaches the threshold. All shared elements lie in `rest_a` and `rest_b`.
-    fn similarity(&self, a: usize, b: usize, (rest_a, rest_b): (&[u32], &[u32])) -> Option<f64> {
+    fn similarity(&self, a: usize, b: usize, rest_a: &[u32], rest_b: &[u32]) -> Option<f64> {
         let total = self.sets.get(a).len() + self.sets.get(b).len();
         // shared >= t (total - shared)
         let least = self.least_shared(total as f64 / (1.0 + self.threshold));

@@ -15,7 +15,7 @@ use simgpu::scheme::{Values, Width};
 use simgpu_index::{LshForest, RowBytes};
 
 use super::keys::{Keys, Sought};
-use super::sketch::{Layout, Sketch, sketch_of};
+use super::sketch::{Sketch, SlotLayout, sketch_of};
 use super::{
     Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
     swapped_bytes,
@@ -39,12 +39,12 @@ pub(crate) struct MinHashLshForest {
 struct KeyedForest {
     keys: Keys,
     /// `None` until the first key is added.
-    contents: Option<Contents>,
+    contents: Option<ForestContents>,
     scheme: Option<String>,
 }
 
 /// The forest, whose numbers are those of the keys.
-struct Contents {
+struct ForestContents {
     values_per_slot: NonZeroUsize,
     forest: LshForest,
 }
@@ -55,9 +55,9 @@ impl Keyed for KeyedForest {
     }
 }
 
-impl Contents {
-    fn layout(&self) -> Layout {
-        Layout {
+impl ForestContents {
+    fn layout(&self) -> SlotLayout {
+        SlotLayout {
             width: self.forest.slot_width(),
             values_per_slot: self.values_per_slot.get(),
         }
@@ -129,11 +129,11 @@ impl MinHashLshForest {
         let slots = self.l() * self.k();
         let bytes = bands.concat();
         let layout = match bytes.len() / slots.max(1) {
-            4 => Layout {
+            4 => SlotLayout {
                 width: Width::U32,
                 values_per_slot: 1,
             },
-            per_slot => Layout {
+            per_slot => SlotLayout {
                 width: Width::U64,
                 values_per_slot: (per_slot / 8).max(1),
             },
@@ -253,7 +253,7 @@ impl MinHashLshForest {
     fn _sorted_bytes<'py>(&self, py: Python<'py>, tree: usize) -> Vec<Bound<'py, PyBytes>> {
         let state = lock(py, &self.state);
         let mut bytes: Vec<Vec<u8>> = Vec::new();
-        if let Some(Contents { forest, .. }) = &state.contents {
+        if let Some(ForestContents { forest, .. }) = &state.contents {
             let numbers = forest.sorted(tree).iter();
             let values = numbers.filter_map(|number| forest.tree(*number, tree));
             bytes = values.map(|values| swapped_bytes(values.view())).collect();
@@ -367,24 +367,24 @@ impl MinHashLshForest {
     }
 
     /// An empty forest.
-    fn contents(&self, layout: Layout) -> PyResult<Contents> {
+    fn contents(&self, layout: SlotLayout) -> PyResult<ForestContents> {
         let values_per_slot =
             NonZeroUsize::new(layout.values_per_slot).unwrap_or(NonZeroUsize::MIN);
         let depth = self.k().saturating_mul(values_per_slot.get());
         let trees = Banding::new(self.l(), depth, self.l().saturating_mul(depth));
         let trees = trees.map_err(refusal)?;
-        Ok(Contents {
+        Ok(ForestContents {
             values_per_slot,
             forest: LshForest::with_slot_values(trees, layout.width, values_per_slot),
         })
     }
 
     /// Checks and takes on the contents of a pickle.
-    fn unpickled(&self, contents: PickledContents, keys: usize) -> PyResult<Contents> {
+    fn unpickled(&self, contents: PickledContents, keys: usize) -> PyResult<ForestContents> {
         let (layout, widths, words, sorted, lengths) = contents;
         let refused =
             || PyValueError::new_err("the pickle of the forest is damaged; write it again");
-        let layout = Layout::of_pair(layout).ok_or_else(refused)?;
+        let layout = SlotLayout::from_pair(layout.0, layout.1).ok_or_else(refused)?;
         let (numbers, rest) = sorted.as_chunks::<4>();
         let total = lengths
             .iter()

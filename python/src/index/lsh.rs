@@ -16,7 +16,7 @@ use simgpu::scheme::{SlotVec, Slots, Values, Width};
 use simgpu_index::{LshIndex, RowBytes};
 
 use super::keys::{Keys, Sought};
-use super::sketch::{Layout, Sketch, matrix_of, scheme_of, sketch_of};
+use super::sketch::{Sketch, SlotLayout, matrix_of, scheme_of, sketch_of};
 use super::{
     Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
     swapped_bytes,
@@ -46,39 +46,39 @@ pub(crate) struct MinHashLsh {
 struct KeyedIndex {
     keys: Keys,
     /// `None` until the first insert.
-    contents: Option<Contents>,
+    contents: Option<LshContents>,
     scheme: Option<String>,
     hashfunc: Option<Py<PyAny>>,
     /// The results of `hashfunc`: a row holds their indexes.
-    names: Names,
+    names: BandNames,
     /// The queries of `add_to_query_buffer`.
-    buffered: Vec<Row>,
+    buffered: Vec<SketchRow>,
 }
 
 /// The index, whose numbers are those of the keys. Where a slot is several values, or `hashfunc` makes one name of a band,
 /// its rows per band are those values, or 1.
-struct Contents {
+struct LshContents {
     values_per_slot: usize,
     index: LshIndex,
 }
 
 /// A sketch as the index takes it.
-enum Row {
+enum SketchRow {
     /// The values of all slots.
-    Slots(SlotVec, Layout),
+    Slots(SlotVec, SlotLayout),
     /// What `hashfunc` made of each band.
     Hashed(Vec<Vec<u8>>),
 }
 
 /// Numbers byte strings.
 #[derive(Default)]
-struct Names {
+struct BandNames {
     numbers: HashMap<Vec<u8>, u64>,
     names: Vec<Vec<u8>>,
 }
 
 /// Indexes of names, one per band.
-const OF_NAMES: Layout = Layout {
+const OF_NAMES: SlotLayout = SlotLayout {
     width: Width::U64,
     values_per_slot: 1,
 };
@@ -86,7 +86,7 @@ const OF_NAMES: Layout = Layout {
 /// A name that no row has.
 const NO_NAME: u64 = u64::MAX;
 
-impl Names {
+impl BandNames {
     fn number(&mut self, name: Vec<u8>) -> u64 {
         let names = &mut self.names;
         *self.numbers.entry(name).or_insert_with_key(|name| {
@@ -109,22 +109,22 @@ impl KeyedIndex {
             contents: None,
             scheme: None,
             hashfunc,
-            names: Names::default(),
+            names: BandNames::default(),
             buffered: Vec::new(),
         }
     }
 
     /// The numbers of the keys that share one of the first `bands` bands with a row, in order.
-    fn candidates(&self, row: &Row, bands: usize) -> PyResult<Vec<u32>> {
+    fn candidates(&self, row: &SketchRow, bands: usize) -> PyResult<Vec<u32>> {
         let Some(contents) = &self.contents else {
             return Ok(Vec::new());
         };
         let found = match row {
-            Row::Slots(values, layout) if *layout == contents.layout() => {
+            SketchRow::Slots(values, layout) if *layout == contents.layout() => {
                 contents.index.query_bands(values.view(), bands)
             }
-            Row::Slots(..) => return Ok(Vec::new()),
-            Row::Hashed(names) => {
+            SketchRow::Slots(..) => return Ok(Vec::new()),
+            SketchRow::Hashed(names) => {
                 let number = |name| self.names.numbers.get(name).copied().unwrap_or(NO_NAME);
                 let numbers: Vec<u64> = names.iter().map(number).collect();
                 contents.index.query_bands(Slots::U64(&numbers), bands)
@@ -171,7 +171,7 @@ impl KeyedIndex {
         };
         if contents.index.is_empty() {
             self.contents = None;
-            self.names = Names::default();
+            self.names = BandNames::default();
             self.keys = Keys::default();
         } else if contents.index.wants_compaction() {
             contents.index.compact();
@@ -180,9 +180,9 @@ impl KeyedIndex {
     }
 }
 
-impl Contents {
-    fn layout(&self) -> Layout {
-        Layout {
+impl LshContents {
+    fn layout(&self) -> SlotLayout {
+        SlotLayout {
             width: self.index.slot_width(),
             values_per_slot: self.values_per_slot,
         }
@@ -456,16 +456,16 @@ impl MinHashLsh {
         bands: Vec<Vec<u8>>,
         layout: (usize, usize),
     ) -> PyResult<()> {
-        let layout = Layout::of_pair(layout);
+        let layout = SlotLayout::from_pair(layout.0, layout.1);
         let is_hashed = lock(key.py(), &self.state).hashfunc.is_some();
         let row_of = |bands: &[Vec<u8>]| {
             if is_hashed {
-                return (bands.len() == self.b()).then(|| Row::Hashed(bands.to_vec()));
+                return (bands.len() == self.b()).then(|| SketchRow::Hashed(bands.to_vec()));
             }
             let layout = layout?;
             let values = slots_of_bytes(&bands.concat(), layout.width)?;
             let is_whole = values.len() == self.b() * self.r() * layout.values_per_slot;
-            is_whole.then_some(Row::Slots(values, layout))
+            is_whole.then_some(SketchRow::Slots(values, layout))
         };
         for bands in bands.chunks(self.b().max(1)) {
             let row = row_of(bands);
@@ -530,7 +530,7 @@ impl MinHashLsh {
         let keys = state.keys.objects(py);
         let names = state.names.names.clone();
         let contents = state.contents.as_ref();
-        let layout = contents.map_or(OF_NAMES, Contents::layout);
+        let layout = contents.map_or(OF_NAMES, LshContents::layout);
         let rows = contents.map(|contents| contents.index.to_bytes());
         drop(state);
         let RowBytes { widths, words } = rows.unwrap_or_default();
@@ -552,7 +552,7 @@ impl MinHashLsh {
         let refused =
             || PyValueError::new_err("the pickle of the index is damaged; write it again");
         let is_hashed = lock(py, &self.state).hashfunc.is_some();
-        let layout = Layout::of_pair(layout).ok_or_else(refused)?;
+        let layout = SlotLayout::from_pair(layout.0, layout.1).ok_or_else(refused)?;
         let banding = self.banding(layout, is_hashed)?;
         let rows = RowBytes { widths, words };
         let index = LshIndex::from_bytes(banding, layout.width, &rows).map_err(|_| refused())?;
@@ -569,7 +569,7 @@ impl MinHashLsh {
         for name in names {
             state.names.number(name);
         }
-        state.contents = (!index.is_empty()).then_some(Contents {
+        state.contents = (!index.is_empty()).then_some(LshContents {
             values_per_slot: layout.values_per_slot,
             index,
         });
@@ -608,20 +608,20 @@ type Pickled<'py> = (
 );
 
 /// Many sketches.
-enum Batch<'py> {
+enum SketchBatch<'py> {
     Array {
         values: SlotVec,
-        layout: Layout,
+        layout: SlotLayout,
         count: usize,
     },
     Sketches(Vec<Bound<'py, PyAny>>),
 }
 
-impl Batch<'_> {
+impl SketchBatch<'_> {
     fn len(&self) -> usize {
         match self {
-            Batch::Array { count, .. } => *count,
-            Batch::Sketches(sketches) => sketches.len(),
+            SketchBatch::Array { count, .. } => *count,
+            SketchBatch::Sketches(sketches) => sketches.len(),
         }
     }
 }
@@ -664,9 +664,9 @@ impl MinHashLsh {
     }
 
     /// Calls `hashfunc`, if there is one, with each band of a sketch.
-    fn row(&self, py: Python<'_>, values: SlotVec, layout: Layout) -> PyResult<Row> {
+    fn row(&self, py: Python<'_>, values: SlotVec, layout: SlotLayout) -> PyResult<SketchRow> {
         let hashfunc = match &lock(py, &self.state).hashfunc {
-            None => return Ok(Row::Slots(values, layout)),
+            None => return Ok(SketchRow::Slots(values, layout)),
             Some(hashfunc) => hashfunc.clone_ref(py),
         };
         let per_band = self.r() * layout.values_per_slot;
@@ -686,10 +686,10 @@ impl MinHashLsh {
         (0..self.b())
             .map(hashed)
             .collect::<PyResult<_>>()
-            .map(Row::Hashed)
+            .map(SketchRow::Hashed)
     }
 
-    fn row_to_look_up(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Row> {
+    fn row_to_look_up(&self, minhash: &Bound<'_, PyAny>) -> PyResult<SketchRow> {
         let py = minhash.py();
         let sketch = self.read(minhash)?;
         check_scheme(
@@ -700,18 +700,18 @@ impl MinHashLsh {
     }
 
     /// Reads many sketches, whose schemes must fit the index.
-    fn batch<'py>(&self, minhashes: &Bound<'py, PyAny>) -> PyResult<Batch<'py>> {
+    fn batch<'py>(&self, minhashes: &Bound<'py, PyAny>) -> PyResult<SketchBatch<'py>> {
         let py = minhashes.py();
         let slots = minhashes.getattr_opt(intern!(py, "slots"))?;
         let is_array = slots.is_some() || minhashes.hasattr(intern!(py, "__array_interface__"))?;
         if !is_array {
             let sketches = minhashes.try_iter()?.collect::<PyResult<_>>()?;
-            return Ok(Batch::Sketches(sketches));
+            return Ok(SketchBatch::Sketches(sketches));
         }
         self.learn_scheme(py, scheme_of(minhashes)?)?;
         let (values, layout, shape) = matrix_of(slots.as_ref().unwrap_or(minhashes), 2)?;
         self.check_length(shape[1])?;
-        Ok(Batch::Array {
+        Ok(SketchBatch::Array {
             values,
             layout,
             count: shape[0],
@@ -719,12 +719,17 @@ impl MinHashLsh {
     }
 
     /// Reads a sketch of a batch, and looks for signals now and then.
-    fn row_of_batch(&self, py: Python<'_>, batch: &Batch<'_>, index: usize) -> PyResult<Row> {
+    fn row_of_batch(
+        &self,
+        py: Python<'_>,
+        batch: &SketchBatch<'_>,
+        index: usize,
+    ) -> PyResult<SketchRow> {
         if index.is_multiple_of(SIGNALS) {
             py.check_signals()?;
         }
         match batch {
-            Batch::Array { values, layout, .. } => {
+            SketchBatch::Array { values, layout, .. } => {
                 let width = self.h() * layout.values_per_slot;
                 let row = values.view().range(index * width..(index + 1) * width);
                 let row = match row {
@@ -733,7 +738,7 @@ impl MinHashLsh {
                 };
                 self.row(py, row, *layout)
             }
-            Batch::Sketches(sketches) => {
+            SketchBatch::Sketches(sketches) => {
                 let sketch = self.read(&sketches[index])?;
                 self.learn_scheme(py, sketch.scheme)?;
                 self.row(py, sketch.values, sketch.layout)
@@ -751,12 +756,12 @@ impl MinHashLsh {
             .call_method1(intern!(py, "dumps"), (key,))
     }
 
-    fn insert_row(&self, key: Bound<'_, PyAny>, row: Row, check: bool) -> PyResult<()> {
+    fn insert_row(&self, key: Bound<'_, PyAny>, row: SketchRow, check: bool) -> PyResult<()> {
         self.insert_stored(self.stored(key)?, row, check)
     }
 
     /// Inserts a key as it is stored.
-    fn insert_stored(&self, key: Bound<'_, PyAny>, row: Row, check: bool) -> PyResult<()> {
+    fn insert_stored(&self, key: Bound<'_, PyAny>, row: SketchRow, check: bool) -> PyResult<()> {
         let py = key.py();
         let mut sought = Sought::new(key)?;
         let (mut state, first) = locate(py, &self.state, &mut sought)?;
@@ -769,10 +774,10 @@ impl MinHashLsh {
     }
 
     /// Inserts a row, without its key.
-    fn insert_values(&self, state: &mut KeyedIndex, row: Row) -> PyResult<()> {
+    fn insert_values(&self, state: &mut KeyedIndex, row: SketchRow) -> PyResult<()> {
         let (values, layout) = match row {
-            Row::Slots(values, layout) => (values, layout),
-            Row::Hashed(names) => {
+            SketchRow::Slots(values, layout) => (values, layout),
+            SketchRow::Hashed(names) => {
                 let numbers = names.into_iter().map(|name| state.names.number(name));
                 (Values::U64(numbers.collect()), OF_NAMES)
             }
@@ -781,7 +786,7 @@ impl MinHashLsh {
             Some(contents) => contents,
             empty => {
                 let banding = self.banding(layout, state.hashfunc.is_some())?;
-                empty.insert(Contents {
+                empty.insert(LshContents {
                     values_per_slot: layout.values_per_slot,
                     index: LshIndex::new(banding, layout.width),
                 })
@@ -793,7 +798,7 @@ impl MinHashLsh {
     }
 
     /// The bands, and the values of each.
-    fn banding(&self, layout: Layout, is_hashed: bool) -> PyResult<Banding> {
+    fn banding(&self, layout: SlotLayout, is_hashed: bool) -> PyResult<Banding> {
         let values_per_band = if is_hashed {
             1
         } else {
@@ -803,7 +808,12 @@ impl MinHashLsh {
         Banding::new(self.b(), values_per_band, values).map_err(refusal)
     }
 
-    fn found<'py>(&self, py: Python<'py>, row: &Row, bands: usize) -> PyResult<Bound<'py, PyList>> {
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+        row: &SketchRow,
+        bands: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
         let state = lock(py, &self.state);
         let found = state.candidates(row, bands);
         let keys = found.map(|numbers| state.objects(py, &numbers));
@@ -836,7 +846,7 @@ impl MinHashLsh {
     }
 
     /// All keys as they are stored, with their rows.
-    fn entries(&self, py: Python<'_>) -> Vec<(Py<PyAny>, Row)> {
+    fn entries(&self, py: Python<'_>) -> Vec<(Py<PyAny>, SketchRow)> {
         let state = lock(py, &self.state);
         let Some(contents) = &state.contents else {
             return Vec::new();
@@ -845,10 +855,10 @@ impl MinHashLsh {
             let key = state.keys.get(py, number)?;
             if state.hashfunc.is_some() {
                 let bands = (0..self.b()).map(|band| state.bytes_of_band(number, band));
-                return Some((key, Row::Hashed(bands.collect())));
+                return Some((key, SketchRow::Hashed(bands.collect())));
             }
             let values = contents.index.signature(number)?;
-            Some((key, Row::Slots(values, contents.layout())))
+            Some((key, SketchRow::Slots(values, contents.layout())))
         };
         contents.index.numbers().filter_map(entry).collect()
     }

@@ -27,7 +27,7 @@ pub(crate) use forest::MinHashLshForest;
 pub(crate) use lsh::MinHashLsh;
 
 use keys::{Keys, Lookup, Sought};
-use sketch::Layout;
+use sketch::SlotLayout;
 
 /// The bands and rows with the least weighted error at a threshold of the Jaccard similarity.
 #[pyfunction]
@@ -143,11 +143,11 @@ fn check_scheme(known: Option<&str>, given: Option<&str>) -> PyResult<()> {
 }
 
 /// Refuses a sketch whose slots are not like those of the index.
-fn check_layout(known: Layout, given: Layout) -> PyResult<()> {
+fn check_layout(known: SlotLayout, given: SlotLayout) -> PyResult<()> {
     if known == given {
         return Ok(());
     }
-    let described = |layout: Layout| {
+    let described = |layout: SlotLayout| {
         let (value_bytes, values_per_slot) = layout.pair();
         format!("{values_per_slot} value(s) of {value_bytes} bytes per slot")
     };

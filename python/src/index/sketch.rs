@@ -10,30 +10,32 @@ use crate::sketch::{PyLeanMinHash, PyMinHash};
 
 /// How sketches hold their slots. Bands of different layouts are never equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct SlotLayout {
     /// The width of a value.
     pub(crate) width: Width,
     /// Values per slot: 1, or 2 in weighted sketches.
     pub(crate) values_per_slot: usize,
 }
 
-impl Layout {
+impl SlotLayout {
     /// Bytes of a value, and values per slot.
     pub(crate) fn pair(self) -> (usize, usize) {
         (self.width.bytes(), self.values_per_slot)
     }
 
     /// The layout with this pair; `None` if no sketch has it.
-    pub(crate) fn of_pair((value_bytes, values_per_slot): (usize, usize)) -> Option<Self> {
+    pub(crate) fn from_pair(value_bytes: usize, values_per_slot: usize) -> Option<Self> {
         let width = match value_bytes {
             4 => Width::U32,
             8 => Width::U64,
             _ => return None,
         };
-        (1..=1 << 20).contains(&values_per_slot).then_some(Layout {
-            width,
-            values_per_slot,
-        })
+        (1..=1 << 20)
+            .contains(&values_per_slot)
+            .then_some(SlotLayout {
+                width,
+                values_per_slot,
+            })
     }
 }
 
@@ -41,7 +43,7 @@ impl Layout {
 pub(crate) struct Sketch {
     /// The values of all slots.
     pub(crate) values: SlotVec,
-    pub(crate) layout: Layout,
+    pub(crate) layout: SlotLayout,
     /// `None` for sketches without one, such as weighted ones: they fit every index.
     pub(crate) scheme: Option<String>,
 }
@@ -72,7 +74,7 @@ pub(crate) fn sketch_of(sketch: &Bound<'_, PyAny>) -> PyResult<Sketch> {
 fn native_sketch(sketch: &PyMinHash) -> Sketch {
     let values = sketch.slots().clone();
     Sketch {
-        layout: Layout {
+        layout: SlotLayout {
             width: values.width(),
             values_per_slot: 1,
         },
@@ -95,7 +97,7 @@ pub(crate) fn scheme_of(sketch: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 pub(crate) fn matrix_of(
     array: &Bound<'_, PyAny>,
     slot_axes: usize,
-) -> PyResult<(SlotVec, Layout, Vec<usize>)> {
+) -> PyResult<(SlotVec, SlotLayout, Vec<usize>)> {
     let read = None
         .or_else(|| read(array, |value: u32| value))
         .or_else(|| read(array, |value: u64| value))
@@ -116,7 +118,7 @@ pub(crate) fn matrix_of(
             )));
         }
     };
-    let layout = Layout {
+    let layout = SlotLayout {
         width: values.width(),
         values_per_slot,
     };

@@ -17,13 +17,13 @@ use super::ids::ids_of_column;
 pub(super) const PART_BYTES: usize = 1 << 20;
 
 /// Documents of a call, with their ids.
-pub(super) struct Batch<'py> {
+pub(super) struct DocumentBatch<'py> {
     column: Column<'py>,
     pub(super) ids: Option<Ids>,
     takes_tokens: bool,
 }
 
-impl<'py> Batch<'py> {
+impl<'py> DocumentBatch<'py> {
     pub(super) fn new(
         data: &Bound<'py, PyAny>,
         column: Option<&Bound<'py, PyAny>>,
@@ -34,7 +34,7 @@ impl<'py> Batch<'py> {
         options.set_item("column", column)?;
         options.set_item("id", id)?;
         let (column, beside) = Options(options).documents(data)?;
-        Ok(Batch {
+        Ok(DocumentBatch {
             column,
             ids: beside.ids,
             takes_tokens: engine.takes_tokens(),

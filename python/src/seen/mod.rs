@@ -32,7 +32,7 @@ use crate::progress::Display;
 use crate::table::PyTable;
 use crate::texts::{Column, part_from};
 
-use batch::{Batch, PART_BYTES};
+use batch::{DocumentBatch, PART_BYTES};
 use hits::{hit_list, hit_table};
 use opened::Opened;
 use settings::{Durability, Least, Parameters, Settings, on_known_id_of};
@@ -309,7 +309,7 @@ impl PyIndex {
         let opened = self.open(py)?;
         let index = opened.index(py)?;
         let (threshold, limit) = least.of(index);
-        let batch = Batch::new(data, column, id, index.engine())?;
+        let batch = DocumentBatch::new(data, column, id, index.engine())?;
         let hits = self.with_many(py, &batch, progress, |part, _| {
             index.query_with(part, threshold, limit)
         })?;
@@ -349,7 +349,7 @@ impl PyIndex {
         }
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let batch = Batch::new(data, column, id, index.engine())?;
+        let batch = DocumentBatch::new(data, column, id, index.engine())?;
         let ids = batch.required_ids()?;
         let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
             index.add_if_new(part, &ids[rows], on_known_id)
@@ -396,7 +396,7 @@ impl PyIndex {
         let on_known_id = on_known_id_of(py, on_known_id)?;
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let batch = Batch::new(data, column, id, index.engine())?;
+        let batch = DocumentBatch::new(data, column, id, index.engine())?;
         let ids = batch.required_ids()?;
         let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
             index.add(part, &ids[rows], on_known_id)
@@ -599,7 +599,7 @@ impl PyIndex {
         &self,
         py: Python<'_>,
         opened: &Opened,
-        (batch, progress): (&Batch<'_>, Option<&Bound<'_, PyAny>>),
+        (batch, progress): (&DocumentBatch<'_>, Option<&Bound<'_, PyAny>>),
         work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<Verdict>> + Sync,
     ) -> PyResult<Vec<Verdict>> {
         let index = opened.index(py)?;
@@ -656,7 +656,7 @@ impl PyIndex {
     fn with_many<T: Send>(
         &self,
         py: Python<'_>,
-        batch: &Batch<'_>,
+        batch: &DocumentBatch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
         work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<T>> + Sync,
     ) -> PyResult<Vec<T>> {

@@ -89,7 +89,7 @@ impl Parameters {
             optional_argument(num_perm, "num_perm", NUM_PERM)?,
             optional_argument(seed, "seed", SEED)?,
         )?;
-        let banding = banding_of_arguments(bands, rows, threshold, (py, &scheme))?;
+        let banding = banding_of_arguments(py, bands, rows, threshold, &scheme)?;
         let threshold = optional_argument(threshold, "threshold", "a number above 0 and up to 1")?;
         let candidates = match named(py, "kind", kind, &KINDS)?.unwrap_or(IndexKind::Lsh) {
             IndexKind::Lsh => CandidateMethod::Lsh,

@@ -31,17 +31,15 @@ pub(crate) fn measure(
         [] => vec![DEFAULT_NUM_PERM],
         named => named.to_vec(),
     };
-    let documents = EvaluationCorpus::of(corpus)?;
-    let thresholds = grid.thresholds.iter();
-    let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
+    let judged = JudgedCorpus::new(corpus, grid.thresholds)?;
     if !corpus.texts.is_empty() {
-        for truth in &truths {
-            take(Row::Found(documents.join(truth)?))?;
+        for truth in &judged.truths {
+            take(Row::Found(judged.documents.join(truth)?))?;
         }
     }
     for num_perm in num_perms {
         let schemes = plan.schemes_or(grid.schemes, num_perm)?;
-        measure_candidates(&grid, &schemes, progress, take)?;
+        grid.measure_candidates(&schemes, progress, take)?;
         if corpus.texts.is_empty() {
             take(Row::Absence(Absence {
                 what: "recall and precision".to_owned(),
@@ -49,9 +47,23 @@ pub(crate) fn measure(
             }))?;
             continue;
         }
-        measure_found(&grid, &schemes, (&documents, &truths), progress, take)?;
+        grid.measure_found(&schemes, &judged, progress, take)?;
     }
     Ok(())
+}
+
+/// The corpus that pipelines search, and its true pairs at each threshold.
+struct JudgedCorpus {
+    documents: EvaluationCorpus,
+    truths: Vec<Truth>,
+}
+
+impl JudgedCorpus {
+    fn new(corpus: &BenchCorpus, thresholds: &[f64]) -> Result<Self> {
+        let documents = EvaluationCorpus::of(corpus)?;
+        let truths = thresholds.iter().map(|it| documents.truth(*it)).collect();
+        Ok(JudgedCorpus { documents, truths })
+    }
 }
 
 /// The axes of the measurement.
@@ -89,63 +101,63 @@ impl LshGrid {
             },
         }
     }
-}
 
-fn measure_candidates(
-    grid: &LshGrid,
-    schemes: &[Scheme],
-    progress: &dyn Progress,
-    take: &mut dyn FnMut(Row) -> Result<()>,
-) -> Result<()> {
-    progress.begin("candidates", schemes.len() as u64);
-    for (done, scheme) in (1..).zip(schemes) {
-        let num_perm = scheme.num_perm();
-        let banding = |(bands, rows)| Banding::new(bands, rows, num_perm).ok();
-        let mut bandings: Vec<Banding> = BANDINGS.into_iter().filter_map(banding).collect();
-        if bandings.is_empty() {
-            let best = Banding::for_threshold(0.8, num_perm, ErrorWeights::VERIFIED)?;
-            bandings.push(best);
-        }
-        let function = SigningFunction::of(scheme.clone());
-        let num_perm = u32::try_from(num_perm).unwrap_or(u32::MAX);
-        for row in s_curve::measure_candidates(&function, num_perm, &bandings, grid.pairs)? {
-            take(Row::Candidates(row))?;
-        }
-        advance(progress, done, 0, 0)?;
-    }
-    Ok(())
-}
-
-fn measure_found(
-    grid: &LshGrid,
-    schemes: &[Scheme],
-    (documents, truths): (&EvaluationCorpus, &[Truth]),
-    progress: &dyn Progress,
-    take: &mut dyn FnMut(Row) -> Result<()>,
-) -> Result<()> {
-    progress.begin("found", schemes.len() as u64 * u64::from(grid.seeds));
-    let mut done = 0;
-    for scheme in schemes {
-        for seed in 1..=grid.seeds {
-            // Verification by signature and removal vary little between seeds.
-            let verifications = match seed {
-                1 => &[Verification::Exact, Verification::Signature][..],
-                _ => &[Verification::Exact],
-            };
-            for truth in truths {
-                for verification in verifications {
-                    let pipeline = PipelineSettings {
-                        scheme: scheme.clone(),
-                        seed,
-                        verification: *verification,
-                        removes: seed == 1 && *verification == Verification::Exact,
-                    };
-                    take(Row::Found(documents.find(truth, &pipeline)?))?;
-                }
+    fn measure_candidates(
+        &self,
+        schemes: &[Scheme],
+        progress: &dyn Progress,
+        take: &mut dyn FnMut(Row) -> Result<()>,
+    ) -> Result<()> {
+        progress.begin("candidates", schemes.len() as u64);
+        for (done, scheme) in (1..).zip(schemes) {
+            let num_perm = scheme.num_perm();
+            let banding = |(bands, rows)| Banding::new(bands, rows, num_perm).ok();
+            let mut bandings: Vec<Banding> = BANDINGS.into_iter().filter_map(banding).collect();
+            if bandings.is_empty() {
+                let best = Banding::for_threshold(0.8, num_perm, ErrorWeights::VERIFIED)?;
+                bandings.push(best);
             }
-            done += 1;
+            let function = SigningFunction::of(scheme.clone());
+            let num_perm = u32::try_from(num_perm).unwrap_or(u32::MAX);
+            for row in s_curve::measure_candidates(&function, num_perm, &bandings, self.pairs)? {
+                take(Row::Candidates(row))?;
+            }
             advance(progress, done, 0, 0)?;
         }
+        Ok(())
     }
-    Ok(())
+
+    fn measure_found(
+        &self,
+        schemes: &[Scheme],
+        judged: &JudgedCorpus,
+        progress: &dyn Progress,
+        take: &mut dyn FnMut(Row) -> Result<()>,
+    ) -> Result<()> {
+        progress.begin("found", schemes.len() as u64 * u64::from(self.seeds));
+        let mut done = 0;
+        for scheme in schemes {
+            for seed in 1..=self.seeds {
+                // Verification by signature and removal vary little between seeds.
+                let verifications = match seed {
+                    1 => &[Verification::Exact, Verification::Signature][..],
+                    _ => &[Verification::Exact],
+                };
+                for truth in &judged.truths {
+                    for verification in verifications {
+                        let pipeline = PipelineSettings {
+                            scheme: scheme.clone(),
+                            seed,
+                            verification: *verification,
+                            removes: seed == 1 && *verification == Verification::Exact,
+                        };
+                        take(Row::Found(judged.documents.find(truth, &pipeline)?))?;
+                    }
+                }
+                done += 1;
+                advance(progress, done, 0, 0)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -26,7 +26,7 @@ use crate::streams::print;
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
 #[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
-pub(super) struct Arguments {
+pub(super) struct IndexAddArguments {
     /// The input.
     #[command(flatten)]
     input: InputArguments,
@@ -81,7 +81,7 @@ impl OnKnownIdArgument {
     }
 }
 
-impl Arguments {
+impl IndexAddArguments {
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
         if self.if_new && self.on_known_id == OnKnownIdArgument::Replace {
             return Err(Usage::error(
@@ -112,7 +112,11 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &IndexAddArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

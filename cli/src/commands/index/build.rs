@@ -29,7 +29,7 @@ use crate::{Usage, terminal};
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
 #[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
-pub(super) struct Arguments {
+pub(super) struct IndexBuildArguments {
     /// The input.
     #[command(flatten)]
     input: InputArguments,
@@ -69,7 +69,7 @@ pub(super) struct Arguments {
         default_value = "signature",
         help_heading = "Search"
     )]
-    verify: VerifyArgument,
+    verify: IndexVerifyArgument,
 
     /// What happens to a document whose id an earlier one has
     #[arg(long, value_enum, value_name = "ACTION", default_value = "fail")]
@@ -117,7 +117,7 @@ pub(super) enum IndexMeasureArgument {
 
 /// The value of `--verify`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum VerifyArgument {
+pub(super) enum IndexVerifyArgument {
     /// Estimate the similarity from signatures of 8 bits per slot
     Signature,
     /// Compute it from the shingles, of 8 bytes each
@@ -127,7 +127,7 @@ pub(super) enum VerifyArgument {
 /// Bytes of memory that a build from signatures works in, unless told otherwise.
 const MEMORY: u64 = 128 << 20;
 
-impl Arguments {
+impl IndexBuildArguments {
     fn search(&self, scheme: &Scheme) -> anyhow::Result<Search> {
         let measure = match self.measure {
             Some(IndexMeasureArgument::Contained) => Measure::Contained,
@@ -135,10 +135,10 @@ impl Arguments {
         };
         let (threshold, banding) = self.banding.resolve(scheme, measure)?;
         let (candidates, verification) = match (self.kind, self.verify) {
-            (KindArgument::Lsh, VerifyArgument::Signature) => {
+            (KindArgument::Lsh, IndexVerifyArgument::Signature) => {
                 (CandidateMethod::Lsh, Verification::Signature)
             }
-            (KindArgument::Lsh, VerifyArgument::Exact) => {
+            (KindArgument::Lsh, IndexVerifyArgument::Exact) => {
                 (CandidateMethod::Lsh, Verification::Exact)
             }
             (KindArgument::Exact, _) => (CandidateMethod::Join, Verification::Exact),
@@ -156,7 +156,7 @@ impl Arguments {
         caller: &Caller<'_>,
     ) -> anyhow::Result<IndexOutcome> {
         caller.given.check(&[Mode::Signatures])?;
-        if let VerifyArgument::Exact = self.verify {
+        if let IndexVerifyArgument::Exact = self.verify {
             return Err(Usage::error(
                 "`verify=exact` needs documents; pass them as INPUT instead of --signatures, or use `verify=signature`",
             ));
@@ -218,7 +218,11 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &IndexBuildArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

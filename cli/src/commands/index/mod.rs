@@ -31,16 +31,16 @@ use crate::{Usage, terminal};
 /// only read its files can have it open at the same time.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
-pub struct Arguments {
+pub struct IndexArguments {
     #[command(subcommand)]
-    command: Command,
+    command: IndexCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Build(Box<build::Arguments>),
-    Add(add::Arguments),
-    Query(query::Arguments),
+enum IndexCommand {
+    Build(Box<build::IndexBuildArguments>),
+    Add(add::IndexAddArguments),
+    Query(query::IndexQueryArguments),
     Delete(manage::DeleteArguments),
     Compact(manage::CompactArguments),
     Stats(manage::StatsArguments),
@@ -191,16 +191,20 @@ fn summarise_index(lines: &mut Lines, folder: &Path) {
     lines.row("index", folder.display().to_string());
 }
 
-pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(
+    arguments: &IndexArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     match &arguments.command {
-        Command::Build(arguments) => build::run(arguments, given, command),
-        Command::Add(arguments) => add::run(arguments, given, command),
-        Command::Query(arguments) => query::run(arguments, given, command),
-        Command::Delete(arguments) => manage::delete(arguments, given, command),
-        Command::Compact(arguments) => manage::compact(arguments, given, command),
-        Command::Stats(arguments) => manage::stats(arguments),
-        Command::Verify(arguments) => manage::verify(arguments, given, command),
-        Command::Export(arguments) => manage::export(arguments, given, command),
-        Command::Snapshot(arguments) => manage::snapshot(arguments, given, command),
+        IndexCommand::Build(arguments) => build::run(arguments, given, command),
+        IndexCommand::Add(arguments) => add::run(arguments, given, command),
+        IndexCommand::Query(arguments) => query::run(arguments, given, command),
+        IndexCommand::Delete(arguments) => manage::delete(arguments, given, command),
+        IndexCommand::Compact(arguments) => manage::compact(arguments, given, command),
+        IndexCommand::Stats(arguments) => manage::stats(arguments),
+        IndexCommand::Verify(arguments) => manage::verify(arguments, given, command),
+        IndexCommand::Export(arguments) => manage::export(arguments, given, command),
+        IndexCommand::Snapshot(arguments) => manage::snapshot(arguments, given, command),
     }
 }

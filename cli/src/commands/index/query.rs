@@ -23,7 +23,7 @@ use crate::streams::print;
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
 #[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
 #[command(mut_arg("output", |output| output.required(true)))]
-pub(super) struct Arguments {
+pub(super) struct IndexQueryArguments {
     /// The input.
     #[command(flatten)]
     input: InputArguments,
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     memory: RecordMemoryArguments,
 }
 
-impl Arguments {
+impl IndexQueryArguments {
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
         self.hits.check(self.report, "hits")?;
         let index = self.folder.open()?;
@@ -76,7 +76,11 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &IndexQueryArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;

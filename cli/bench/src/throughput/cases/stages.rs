@@ -14,6 +14,14 @@ use simgpu::scheme::Scheme;
 /// Most slots of all signatures to band: 256 MiB.
 const MOST_SLOTS: u64 = 1 << 26;
 
+/// Documents at the start of the corpus, as files.
+#[derive(Clone)]
+struct CorpusPart<'a> {
+    files: Arc<Files<'a>>,
+    documents: usize,
+    text_bytes: usize,
+}
+
 impl<'a> Builder<'a> {
     pub(super) fn add_stages(&mut self) -> Result<()> {
         let scheme = Scheme::default().with_num_perm(self.axes.num_perm)?;
@@ -74,24 +82,32 @@ impl<'a> Builder<'a> {
             let devices = self.targets.clone().into_iter();
             let devices = devices.filter(ComputeTarget::has_device);
             for target in [best.clone()].into_iter().chain(devices) {
-                let of_part = (files.clone(), documents, bytes);
-                self.add_dedup_of(&target, &scheme, of_part, most)?;
+                let part = CorpusPart {
+                    files: files.clone(),
+                    documents,
+                    text_bytes: bytes,
+                };
+                self.add_dedup_run(&target, &scheme, part, most)?;
             }
         }
-        let all = || (all.clone(), texts.len(), self.corpus.text_bytes());
+        let all = CorpusPart {
+            files: all,
+            documents: texts.len(),
+            text_bytes: self.corpus.text_bytes(),
+        };
         let mut ways = self.ways(true);
         ways.retain(|(target, _)| !self.is_skipped(target));
         for (target, threads) in ways {
-            self.add_dedup_of(&target, &scheme, all(), threads)?;
+            self.add_dedup_run(&target, &scheme, all.clone(), threads)?;
         }
         Ok(())
     }
 
-    fn add_dedup_of(
+    fn add_dedup_run(
         &mut self,
         target: &ComputeTarget,
         scheme: &Scheme,
-        (files, documents, text_bytes): (Arc<Files<'a>>, usize, usize),
+        part: CorpusPart<'a>,
         threads: u32,
     ) -> Result<()> {
         if !self.supports(target, scheme) {
@@ -99,12 +115,12 @@ impl<'a> Builder<'a> {
         }
         let run = TimedRun {
             input: input_name(&Shingling::of_scheme(scheme), self.corpus),
-            documents: documents as u64,
+            documents: part.documents as u64,
             threads,
-            text_bytes: text_bytes as u64,
+            text_bytes: part.text_bytes as u64,
             ..run_of_scheme(Stage::Dedup, target, scheme)
         };
-        let workload = Dedup::new(files, scheme.clone(), target.signer(scheme)?)?;
+        let workload = Dedup::new(part.files, scheme.clone(), target.signer(scheme)?)?;
         self.add(run, None, workload);
         Ok(())
     }
