@@ -19,7 +19,7 @@ const CRATES: &[&[&str]] = &[
     &["crates/base"],
     &["crates/kernels"],
     &["."],
-    &["crates/io", "crates/page"],
+    &["crates/io", "crates/page", "crates/twins"],
     &["crates/index"],
     &["crates/files"],
     &["crates/link", "crates/ratings", "crates/passages"],
@@ -138,6 +138,9 @@ const BENCHMARK: &[&[&str]] = &[
     &["compare", "measurement"],
 ];
 
+/// The rooms of the twins of other packages, which do not know each other.
+const TWINS: &[&[&str]] = &[&["datasketch", "datatrove"]];
+
 /// The rooms of the command.
 const COMMAND: &[&[&str]] = &[
     &["environment", "options", "out_of_memory", "threads"],
@@ -185,12 +188,13 @@ const PACKAGE: &[&[&str]] = &[
 type Reader = fn(&str) -> Option<House>;
 
 /// The sources of each package, relative to the root of the repository.
-const PACKAGES: [(Reader, &str); 15] = [
+const PACKAGES: [(Reader, &str); 16] = [
     (rust::house, "crates/base/src"),
     (rust::house, "crates/kernels/src"),
     (rust::house, "src"),
     (rust::house, "crates/io/src"),
     (rust::house, "crates/page/src"),
+    (rust::house, "crates/twins/src"),
     (rust::house, "crates/index/src"),
     (rust::house, "crates/files/src"),
     (rust::house, "crates/link/src"),
@@ -211,6 +215,7 @@ const FLOORS: [(&str, &str, &[&[&str]]); 10] = [
     ("src", "search", SEARCH),
     ("crates/files/src", "", FILES),
     ("crates/link/src", "", LINK),
+    ("crates/twins/src", "", TWINS),
     ("cli/bench/src", "", BENCHMARK),
     ("cli/src", "", COMMAND),
     ("python/src", "", EXTENSION),

@@ -13,13 +13,11 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use simgpu::pipeline::Banding;
 use simgpu::scheme::{Values, Width};
 use simgpu_index::{LshForest, RowBytes};
+use simgpu_twins::datasketch::bands::{SlotLayout, slots_from_swapped, swapped_bytes};
 
 use super::keys::{Keys, Sought};
-use super::sketch::{Sketch, SlotLayout, sketch_of};
-use super::{
-    Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
-    swapped_bytes,
-};
+use super::sketch::{Sketch, sketch_of};
+use super::{Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal};
 
 /// The native part of `simgpu.datasketch.MinHashLSHForest`. `_begin` sets the parameters.
 #[pyclass(
@@ -138,7 +136,7 @@ impl MinHashLshForest {
                 values_per_slot: (per_slot / 8).max(1),
             },
         };
-        let values = slots_of_bytes(&bytes, layout.width)
+        let values = slots_from_swapped(&bytes, layout.width)
             .filter(|values| values.len() == slots * layout.values_per_slot);
         let values = values.ok_or_else(|| {
             PyValueError::new_err(format!(

@@ -1,6 +1,5 @@
 //! `MinHashLSH`: candidates of a sketch by equal bands.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -12,15 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use simgpu::pipeline::Banding;
-use simgpu::scheme::{SlotVec, Slots, Values, Width};
+use simgpu::scheme::{SlotVec, Slots, Values};
 use simgpu_index::{LshIndex, RowBytes};
+use simgpu_twins::datasketch::bands::{BandNames, SlotLayout, slots_from_swapped, swapped_bytes};
 
 use super::keys::{Keys, Sought};
-use super::sketch::{Sketch, SlotLayout, matrix_of, scheme_of, sketch_of};
-use super::{
-    Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
-    swapped_bytes,
-};
+use super::sketch::{Sketch, matrix_of, scheme_of, sketch_of};
+use super::{Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal};
 
 /// Sketches between two looks for signals.
 const SIGNALS: usize = 1024;
@@ -70,31 +67,8 @@ enum SketchRow {
     Hashed(Vec<Vec<u8>>),
 }
 
-/// Numbers byte strings.
-#[derive(Default)]
-struct BandNames {
-    numbers: HashMap<Vec<u8>, u64>,
-    names: Vec<Vec<u8>>,
-}
-
-/// Indexes of names, one per band.
-const OF_NAMES: SlotLayout = SlotLayout {
-    width: Width::U64,
-    values_per_slot: 1,
-};
-
 /// A name that no row has.
 const NO_NAME: u64 = u64::MAX;
-
-impl BandNames {
-    fn number(&mut self, name: Vec<u8>) -> u64 {
-        let names = &mut self.names;
-        *self.numbers.entry(name).or_insert_with_key(|name| {
-            names.push(name.clone());
-            names.len() as u64 - 1
-        })
-    }
-}
 
 impl Keyed for KeyedIndex {
     fn keys(&self) -> &Keys {
@@ -125,7 +99,7 @@ impl KeyedIndex {
             }
             SketchRow::Slots(..) => return Ok(Vec::new()),
             SketchRow::Hashed(names) => {
-                let number = |name| self.names.numbers.get(name).copied().unwrap_or(NO_NAME);
+                let number = |name: &Vec<u8>| self.names.find(name).unwrap_or(NO_NAME);
                 let numbers: Vec<u64> = names.iter().map(number).collect();
                 contents.index.query_bands(Slots::U64(&numbers), bands)
             }
@@ -146,9 +120,8 @@ impl KeyedIndex {
         let values = contents.and_then(|contents| contents.index.band(number, band));
         match values {
             Some(Values::U64(numbers)) if self.hashfunc.is_some() => {
-                let name = numbers.first().and_then(|name| usize::try_from(*name).ok());
-                let name = name.and_then(|name| self.names.names.get(name));
-                name.cloned().unwrap_or_default()
+                let name = numbers.first().and_then(|name| self.names.name(*name));
+                name.map(<[u8]>::to_vec).unwrap_or_default()
             }
             Some(values) => swapped_bytes(values.view()),
             None => Vec::new(),
@@ -463,7 +436,7 @@ impl MinHashLsh {
                 return (bands.len() == self.b()).then(|| SketchRow::Hashed(bands.to_vec()));
             }
             let layout = layout?;
-            let values = slots_of_bytes(&bands.concat(), layout.width)?;
+            let values = slots_from_swapped(&bands.concat(), layout.width)?;
             let is_whole = values.len() == self.b() * self.r() * layout.values_per_slot;
             is_whole.then_some(SketchRow::Slots(values, layout))
         };
@@ -491,8 +464,8 @@ impl MinHashLsh {
         let state = lock(py, &self.state);
         let found = state.contents.as_ref().and_then(|contents| {
             let values = match state.hashfunc {
-                None => slots_of_bytes(bytes, contents.index.slot_width())?,
-                Some(_) => vec![*state.names.numbers.get(bytes)?].into(),
+                None => slots_from_swapped(bytes, contents.index.slot_width())?,
+                Some(_) => vec![state.names.find(bytes)?].into(),
             };
             // Bytes of another length are in no bucket.
             contents.index.bucket(band, values.view()).ok()
@@ -528,9 +501,9 @@ impl MinHashLsh {
         let state = lock(py, &self.state);
         let scheme = state.scheme.clone();
         let keys = state.keys.objects(py);
-        let names = state.names.names.clone();
+        let names = state.names.all().to_vec();
         let contents = state.contents.as_ref();
-        let layout = contents.map_or(OF_NAMES, LshContents::layout);
+        let layout = contents.map_or(SlotLayout::NAMES, LshContents::layout);
         let rows = contents.map(|contents| contents.index.to_bytes());
         drop(state);
         let RowBytes { widths, words } = rows.unwrap_or_default();
@@ -779,7 +752,7 @@ impl MinHashLsh {
             SketchRow::Slots(values, layout) => (values, layout),
             SketchRow::Hashed(names) => {
                 let numbers = names.into_iter().map(|name| state.names.number(name));
-                (Values::U64(numbers.collect()), OF_NAMES)
+                (Values::U64(numbers.collect()), SlotLayout::NAMES)
             }
         };
         let contents = match &mut state.contents {

@@ -18,8 +18,8 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use simgpu::Error;
 use simgpu::pipeline::{Banding, ErrorWeights};
-use simgpu::scheme::{SlotVec, Slots, Values, Width};
 use simgpu_index::{Containment, optimal_partitions as ends_of};
+use simgpu_twins::datasketch::bands::SlotLayout;
 
 use crate::errors::OrRaise;
 
@@ -27,7 +27,6 @@ pub(crate) use forest::MinHashLshForest;
 pub(crate) use lsh::MinHashLsh;
 
 use keys::{Keys, Lookup, Sought};
-use sketch::SlotLayout;
 
 /// The bands and rows with the least weighted error at a threshold of the Jaccard similarity.
 #[pyfunction]
@@ -156,40 +155,6 @@ fn check_layout(known: SlotLayout, given: SlotLayout) -> PyResult<()> {
         described(given),
         described(known)
     )))
-}
-
-/// The bytes that datasketch makes of slots: each with its bytes in reverse order.
-fn swapped_bytes(slots: Slots<'_>) -> Vec<u8> {
-    match slots {
-        Values::U32(slots) => slots
-            .iter()
-            .flat_map(|slot| slot.swap_bytes().to_ne_bytes())
-            .collect(),
-        Values::U64(slots) => slots
-            .iter()
-            .flat_map(|slot| slot.swap_bytes().to_ne_bytes())
-            .collect(),
-    }
-}
-
-/// The slots that [`swapped_bytes`] wrote; `None` if it cannot have written these bytes.
-fn slots_of_bytes(bytes: &[u8], width: Width) -> Option<SlotVec> {
-    match width {
-        Width::U32 => {
-            let (slots, rest) = bytes.as_chunks();
-            let slots = slots
-                .iter()
-                .map(|slot| u32::from_ne_bytes(*slot).swap_bytes());
-            rest.is_empty().then(|| Values::U32(slots.collect()))
-        }
-        Width::U64 => {
-            let (slots, rest) = bytes.as_chunks();
-            let slots = slots
-                .iter()
-                .map(|slot| u64::from_ne_bytes(*slot).swap_bytes());
-            rest.is_empty().then(|| Values::U64(slots.collect()))
-        }
-    }
 }
 
 /// Bytes objects of the bands of a row.

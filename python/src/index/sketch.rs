@@ -4,40 +4,10 @@ use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedAr
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use simgpu::scheme::{SlotVec, Width};
+use simgpu::scheme::SlotVec;
+use simgpu_twins::datasketch::bands::SlotLayout;
 
 use crate::sketch::{PyLeanMinHash, PyMinHash};
-
-/// How sketches hold their slots. Bands of different layouts are never equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SlotLayout {
-    /// The width of a value.
-    pub(crate) width: Width,
-    /// Values per slot: 1, or 2 in weighted sketches.
-    pub(crate) values_per_slot: usize,
-}
-
-impl SlotLayout {
-    /// Bytes of a value, and values per slot.
-    pub(crate) fn pair(self) -> (usize, usize) {
-        (self.width.bytes(), self.values_per_slot)
-    }
-
-    /// The layout with this pair; `None` if no sketch has it.
-    pub(crate) fn from_pair(value_bytes: usize, values_per_slot: usize) -> Option<Self> {
-        let width = match value_bytes {
-            4 => Width::U32,
-            8 => Width::U64,
-            _ => return None,
-        };
-        (1..=1 << 20)
-            .contains(&values_per_slot)
-            .then_some(SlotLayout {
-                width,
-                values_per_slot,
-            })
-    }
-}
 
 /// The slots of a sketch.
 pub(crate) struct Sketch {

@@ -5,31 +5,31 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use simgpu_twins::datasketch::PermutationScheme;
 
 use super::arrays::read_coefficients;
-use super::kind::Kind;
-use super::permutations::Permutations;
+use super::permutations::SharedPermutations;
 
 /// The most permutations: their coefficients take 256 MiB.
 const MOST_PERMUTATIONS: usize = 1 << 24;
 
 /// Permutations given as a pair of rows.
 pub(crate) fn read_permutations(
-    kind: Kind,
+    kind: PermutationScheme,
     seed: i64,
     count: usize,
     given: &Bound<'_, PyAny>,
-) -> PyResult<Arc<Permutations>> {
+) -> PyResult<Arc<SharedPermutations>> {
     let py = given.py();
     if let Ok(seed) = u32::try_from(seed) {
-        let drawn = Permutations::drawn(py, kind, seed, count)?;
+        let drawn = SharedPermutations::drawn(py, kind, seed, count)?;
         if drawn.is_array(given) {
             return Ok(drawn);
         }
     }
     let a = read_coefficients(kind, &given.get_item(0)?)?;
     let b = read_coefficients(kind, &given.get_item(1)?)?;
-    if kind != Kind::Legacy && a.iter().any(|a| a % 2 == 0) {
+    if kind != PermutationScheme::Legacy && a.iter().any(|a| a % 2 == 0) {
         let message = format!(
             "all `a` permutation parameters must be odd for scheme '{}'",
             kind.name()
@@ -39,7 +39,7 @@ pub(crate) fn read_permutations(
     if a.len() != count || b.len() != count {
         return Err(mismatch());
     }
-    Permutations::given(py, kind, seed, a, b)
+    SharedPermutations::given(py, kind, seed, a, b)
 }
 
 pub(crate) fn mismatch() -> PyErr {

@@ -6,9 +6,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyString, PyTuple};
-use simgpu::scheme::Values;
+use simgpu::scheme::{SlotVec, Values};
+use simgpu_twins::datasketch::PermutationScheme;
 
-use super::kind::{Kind, SlotVec};
+use super::scheme::{dtype_name, read_scheme};
 
 /// Slots as a numpy array of their own, read-only or not.
 pub(crate) fn to_array<'py>(
@@ -57,19 +58,26 @@ pub(crate) fn copy_from_array<T: numpy::Element + Copy>(
 }
 
 /// Hash values given to a sketch, of the scheme's type.
-pub(crate) fn read_slots(kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
+pub(crate) fn read_slots(kind: PermutationScheme, values: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
     // The legacy scheme converts without a look at ranges.
     match kind {
-        Kind::Legacy => read_converted(kind, convert(kind, values)?),
-        Kind::Affine32 | Kind::Affine64 => read_checked(kind, values, "hash values"),
+        PermutationScheme::Legacy => read_converted(kind, convert(kind, values)?),
+        PermutationScheme::Affine32 | PermutationScheme::Affine64 => {
+            read_checked(kind, values, "hash values")
+        }
     }
 }
 
 /// One row of coefficients, of the scheme's type.
-pub(crate) fn read_coefficients(kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+pub(crate) fn read_coefficients(
+    kind: PermutationScheme,
+    values: &Bound<'_, PyAny>,
+) -> PyResult<Vec<u64>> {
     let values = match kind {
-        Kind::Legacy => read_converted(kind, convert(kind, values)?)?,
-        Kind::Affine32 | Kind::Affine64 => read_checked(kind, values, "permutation parameters")?,
+        PermutationScheme::Legacy => read_converted(kind, convert(kind, values)?)?,
+        PermutationScheme::Affine32 | PermutationScheme::Affine64 => {
+            read_checked(kind, values, "permutation parameters")?
+        }
     };
     Ok(match values {
         Values::U32(values) => values.into_iter().map(u64::from).collect(),
@@ -78,18 +86,20 @@ pub(crate) fn read_coefficients(kind: Kind, values: &Bound<'_, PyAny>) -> PyResu
 }
 
 /// What a hash function returned, of the scheme's type.
-pub(crate) fn read_hashes(kind: Kind, hashes: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
+pub(crate) fn read_hashes(kind: PermutationScheme, hashes: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
     let converted = convert(kind, hashes).map_err(|error| match kind {
-        Kind::Legacy => error,
-        Kind::Affine32 | Kind::Affine64 => of_overflow(hashes.py(), error, |problem| {
-            hash_out_of_range(kind, problem)
-        }),
+        PermutationScheme::Legacy => error,
+        PermutationScheme::Affine32 | PermutationScheme::Affine64 => {
+            of_overflow(hashes.py(), error, |problem| {
+                hash_out_of_range(kind, problem)
+            })
+        }
     })?;
     read_converted(kind, converted)
 }
 
 /// The message of a hash that is too wide.
-pub(crate) fn hash_out_of_range(kind: Kind, problem: &str) -> String {
+pub(crate) fn hash_out_of_range(kind: PermutationScheme, problem: &str) -> String {
     format!(
         "hashfunc returned a value out of range for scheme '{}': {problem}. Use a hash function matching the scheme \
          width, or scheme='affine64' for 64-bit hash values.",
@@ -97,7 +107,11 @@ pub(crate) fn hash_out_of_range(kind: Kind, problem: &str) -> String {
     )
 }
 
-fn read_checked(kind: Kind, values: &Bound<'_, PyAny>, what: &str) -> PyResult<SlotVec> {
+fn read_checked(
+    kind: PermutationScheme,
+    values: &Bound<'_, PyAny>,
+    what: &str,
+) -> PyResult<SlotVec> {
     let out_of_range = || format!("{what} out of range for scheme '{}'", kind.name());
     if let Ok(array) = values.cast::<PyUntypedArray>() {
         if let Some(slots) = of_same_type(kind, array) {
@@ -106,7 +120,7 @@ fn read_checked(kind: Kind, values: &Bound<'_, PyAny>, what: &str) -> PyResult<S
         if !fits(kind, array)? {
             return Err(PyValueError::new_err(out_of_range()));
         }
-        let dtype = kind.dtype_name();
+        let dtype = dtype_name(kind);
         return read_converted(kind, values.call_method1("astype", (dtype,))?);
     }
     let converted = convert(kind, values).map_err(|error| {
@@ -117,7 +131,7 @@ fn read_checked(kind: Kind, values: &Bound<'_, PyAny>, what: &str) -> PyResult<S
 }
 
 /// Whether the integers of an array lie in the scheme's range. Arrays of other types are numpy's to convert.
-fn fits(kind: Kind, array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+fn fits(kind: PermutationScheme, array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     let is_integral = matches!(array.dtype().kind(), b'i' | b'u');
     if !is_integral || array.len() == 0 {
         return Ok(true);
@@ -128,12 +142,15 @@ fn fits(kind: Kind, array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
 }
 
 /// `np.array(values, dtype)`, which refuses integers out of the range of the type.
-fn convert<'py>(kind: Kind, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn convert<'py>(
+    kind: PermutationScheme,
+    values: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let numpy = values.py().import(intern!(values.py(), "numpy"))?;
     if wraps_integers(&numpy)? {
         refuse_out_of_range(kind, values)?;
     }
-    numpy.call_method1(intern!(values.py(), "array"), (values, kind.dtype_name()))
+    numpy.call_method1(intern!(values.py(), "array"), (values, dtype_name(kind)))
 }
 
 /// Whether this is a NumPy before 2, which wraps integers that are out of range without a word.
@@ -147,16 +164,16 @@ fn wraps_integers(numpy: &Bound<'_, PyModule>) -> PyResult<bool> {
 }
 
 /// Refuses what NumPy 2 refuses: a list or tuple with an integer that the scheme's type does not hold.
-fn refuse_out_of_range(kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_out_of_range(kind: PermutationScheme, values: &Bound<'_, PyAny>) -> PyResult<()> {
     let items = match (values.cast::<PyList>(), values.cast::<PyTuple>()) {
         (Ok(list), _) => list.to_tuple(),
         (Err(_), Ok(tuple)) => tuple.clone(),
         (Err(_), Err(_)) => return Ok(()),
     };
-    let dtype = kind.dtype_name();
+    let dtype = dtype_name(kind);
     let greatest = match kind {
-        Kind::Affine32 => i128::from(u32::MAX),
-        Kind::Legacy | Kind::Affine64 => i128::from(u64::MAX),
+        PermutationScheme::Affine32 => i128::from(u32::MAX),
+        PermutationScheme::Legacy | PermutationScheme::Affine64 => i128::from(u64::MAX),
     };
     for item in items.iter_borrowed() {
         let is_held = !item.is_instance_of::<PyInt>()
@@ -181,7 +198,7 @@ fn of_overflow(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> Strin
     raised
 }
 
-fn read_converted(kind: Kind, array: Bound<'_, PyAny>) -> PyResult<SlotVec> {
+fn read_converted(kind: PermutationScheme, array: Bound<'_, PyAny>) -> PyResult<SlotVec> {
     let array = array.cast::<PyUntypedArray>()?;
     of_same_type(kind, array).ok_or_else(|| {
         let dimensions = array.ndim();
@@ -192,10 +209,12 @@ fn read_converted(kind: Kind, array: Bound<'_, PyAny>) -> PyResult<SlotVec> {
 }
 
 /// The values of a one-dimensional array of the scheme's type.
-fn of_same_type(kind: Kind, array: &Bound<'_, PyUntypedArray>) -> Option<SlotVec> {
+fn of_same_type(kind: PermutationScheme, array: &Bound<'_, PyUntypedArray>) -> Option<SlotVec> {
     match kind {
-        Kind::Affine32 => copied::<u32>(array).map(Values::U32),
-        Kind::Legacy | Kind::Affine64 => copied::<u64>(array).map(Values::U64),
+        PermutationScheme::Affine32 => copied::<u32>(array).map(Values::U32),
+        PermutationScheme::Legacy | PermutationScheme::Affine64 => {
+            copied::<u64>(array).map(Values::U64)
+        }
     }
 }
 
@@ -217,7 +236,7 @@ pub(crate) fn read_seed(seed: &Bound<'_, PyAny>) -> PyResult<i64> {
 
 /// A sketch of another class, for example datasketch's: its scheme, seed and slots.
 pub(crate) struct Foreign<'py> {
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<PermutationScheme>,
     sketch: Bound<'py, PyAny>,
 }
 
@@ -227,7 +246,7 @@ impl<'py> Foreign<'py> {
         let scheme = sketch.getattr_opt(intern!(sketch.py(), "scheme"))?;
         let scheme = scheme.filter(|scheme| scheme.is_instance_of::<PyString>());
         Ok(Foreign {
-            kind: scheme.and_then(|scheme| Kind::of_argument(&scheme).ok()),
+            kind: scheme.and_then(|scheme| read_scheme(&scheme).ok()),
             sketch: sketch.clone(),
         })
     }
@@ -241,7 +260,7 @@ impl<'py> Foreign<'py> {
     }
 
     /// Its slots as those of a scheme.
-    pub(crate) fn slots(&self, kind: Kind) -> PyResult<SlotVec> {
+    pub(crate) fn slots(&self, kind: PermutationScheme) -> PyResult<SlotVec> {
         let values = self
             .sketch
             .getattr(intern!(self.sketch.py(), "hashvalues"))?;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use simgpu_twins::datasketch::ByteOrder;
 
 /// A `struct.error`.
 pub(crate) fn struct_error(py: Python<'_>, message: String) -> PyErr {
@@ -110,55 +111,8 @@ pub(crate) fn write(buffer: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     view.set_item(part, bytes)
 }
 
-/// A byte order of Python's `struct`: big-endian or little-endian, with the native alignment or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ByteOrder {
-    pub(crate) is_big: bool,
-    pub(crate) is_aligned: bool,
-}
-
-impl ByteOrder {
-    /// The byte order of pickles.
-    pub(crate) const NATIVE: ByteOrder = ByteOrder {
-        is_big: cfg!(target_endian = "big"),
-        is_aligned: true,
-    };
-
-    /// Reads the argument `byteorder`: one of `@`, `=`, `<`, `>` and `!`.
-    pub(crate) fn of_argument(py: Python<'_>, byteorder: &str) -> PyResult<Self> {
-        let native = ByteOrder::NATIVE;
-        Ok(match byteorder {
-            "@" | "" => native,
-            "=" => ByteOrder {
-                is_aligned: false,
-                ..native
-            },
-            "<" => ByteOrder {
-                is_big: false,
-                is_aligned: false,
-            },
-            ">" | "!" => ByteOrder {
-                is_big: true,
-                is_aligned: false,
-            },
-            _ => return Err(struct_error(py, "bad char in struct format".to_owned())),
-        })
-    }
-
-    /// Where a field of `size` bytes may begin, from `offset` on.
-    pub(crate) fn aligned(self, offset: usize, size: usize) -> usize {
-        match (self.is_aligned, size) {
-            (false, _) => offset,
-            (true, 8) => offset.next_multiple_of(align_of::<u64>()),
-            (true, size) => offset.next_multiple_of(size),
-        }
-    }
-
-    /// The bytes of a number that was made little-endian, in this order.
-    pub(crate) fn ordered<const N: usize>(self, mut little: [u8; N]) -> [u8; N] {
-        if self.is_big {
-            little.reverse();
-        }
-        little
-    }
+/// Reads the argument `byteorder`: one of `@`, `=`, `<`, `>` and `!`.
+pub(crate) fn read_byte_order(py: Python<'_>, symbol: &str) -> PyResult<ByteOrder> {
+    ByteOrder::from_symbol(symbol)
+        .ok_or_else(|| struct_error(py, "bad char in struct format".to_owned()))
 }

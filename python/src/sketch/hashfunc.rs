@@ -1,15 +1,14 @@
-//! Hash functions of sketches: SHA-1 and xxHash are computed here, any other callable is called once per token.
+//! TokenHash functions of sketches: SHA-1 and xxHash are computed here, any other callable is called once per token.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use simgpu::scheme::{BaseHash, Hashes, ShingleHash, Values, sha1_32, sha1_64};
-use simgpu::simd::{Isa, sha1_32_batch, sha1_64_batch};
+use simgpu::scheme::{Hashes, SlotVec, Values, sha1_32, sha1_64};
+use simgpu_twins::datasketch::{NativeHash, PermutationScheme, WideHash, fit_width};
 
 use super::arrays::{hash_out_of_range, read_hashes};
-use super::kind::{Kind, SlotVec};
 
 /// Tokens that are hashed at a time.
 const BATCH: usize = 256;
@@ -50,109 +49,45 @@ fn first_bytes<const N: usize>(data: &Bound<'_, PyAny>) -> PyResult<[u8; N]> {
         .ok_or_else(|| PyValueError::new_err("hashlib.sha1 returned too few bytes"))
 }
 
-/// A hash function that is computed without a call to Python.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Native {
-    Sha1_32,
-    Sha1_64,
-    Xxh32,
-    Xxh64,
+/// Modules and names that hold a function.
+fn names_of(native: NativeHash) -> &'static [(&'static str, &'static str)] {
+    match native {
+        NativeHash::Sha1_32 => &[
+            ("simgpu._simgpu", "sha1_hash32"),
+            ("datasketch.hashfunc", "sha1_hash32"),
+        ],
+        NativeHash::Sha1_64 => &[
+            ("simgpu._simgpu", "sha1_hash64"),
+            ("datasketch.hashfunc", "sha1_hash64"),
+        ],
+        NativeHash::Xxh32 => &[("xxhash", "xxh32_intdigest")],
+        NativeHash::Xxh64 => &[("xxhash", "xxh64_intdigest")],
+    }
 }
 
-impl Native {
-    const ALL: [Native; 4] = [
-        Native::Sha1_32,
-        Native::Sha1_64,
-        Native::Xxh32,
-        Native::Xxh64,
-    ];
-
-    /// The default of a scheme.
-    pub(crate) fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Affine64 => Native::Sha1_64,
-            Kind::Legacy | Kind::Affine32 => Native::Sha1_32,
-        }
-    }
-
-    fn is_narrow(self) -> bool {
-        matches!(self, Native::Sha1_32 | Native::Xxh32)
-    }
-
-    /// The same hash of the library.
-    pub(crate) fn base_hash(self) -> BaseHash {
-        match self {
-            Native::Sha1_32 => BaseHash::Sha1_32,
-            Native::Sha1_64 => BaseHash::Sha1_64,
-            Native::Xxh32 => BaseHash::Xxh32,
-            Native::Xxh64 => BaseHash::Xxh64,
-        }
-    }
-
-    /// Modules and names that hold this function.
-    fn names(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Native::Sha1_32 => &[
-                ("simgpu._simgpu", "sha1_hash32"),
-                ("datasketch.hashfunc", "sha1_hash32"),
-            ],
-            Native::Sha1_64 => &[
-                ("simgpu._simgpu", "sha1_hash64"),
-                ("datasketch.hashfunc", "sha1_hash64"),
-            ],
-            Native::Xxh32 => &[("xxhash", "xxh32_intdigest")],
-            Native::Xxh64 => &[("xxhash", "xxh64_intdigest")],
-        }
-    }
-
-    /// The native equal of a callable, told by identity.
-    fn of_callable(callable: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let py = callable.py();
-        static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-        let modules = MODULES.get_or_try_init(py, || {
-            let modules = py.import("sys")?.getattr("modules")?;
-            Ok::<_, PyErr>(modules.cast_into::<PyDict>()?.unbind())
-        })?;
-        for native in Native::ALL {
-            for (module, name) in native.names() {
-                // A module that is not imported holds no function that could have been given.
-                let Some(module) = modules.bind(py).get_item(module)? else {
-                    continue;
-                };
-                if module
-                    .getattr_opt(*name)?
-                    .is_some_and(|known| known.is(callable))
-                {
-                    return Ok(Some(native));
-                }
+/// The native equal of a callable, known by its identity.
+fn native_of(callable: &Bound<'_, PyAny>) -> PyResult<Option<NativeHash>> {
+    let py = callable.py();
+    static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let modules = MODULES.get_or_try_init(py, || {
+        let modules = py.import("sys")?.getattr("modules")?;
+        Ok::<_, PyErr>(modules.cast_into::<PyDict>()?.unbind())
+    })?;
+    for native in NativeHash::ALL {
+        for (module, name) in names_of(native) {
+            // A module that is not imported holds no function that could have been given.
+            let Some(module) = modules.bind(py).get_item(module)? else {
+                continue;
+            };
+            if module
+                .getattr_opt(*name)?
+                .is_some_and(|known| known.is(callable))
+            {
+                return Ok(Some(native));
             }
         }
-        Ok(None)
     }
-
-    fn hash_narrow(self, token: &[u8]) -> u32 {
-        u32::of_bytes(self.base_hash(), token)
-    }
-
-    fn hash_wide(self, token: &[u8]) -> u64 {
-        u64::of_bytes(self.base_hash(), token)
-    }
-
-    /// Appends the hashes of a batch of tokens.
-    fn append_narrow(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u32>) {
-        match self {
-            Native::Sha1_32 => sha1_32_batch(Isa::best(), bytes_of(batch), hashes),
-            _ => hashes.extend(bytes_of(batch).map(|token| self.hash_narrow(token))),
-        }
-    }
-
-    /// Appends the hashes of a batch of tokens.
-    fn append_wide(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u64>) {
-        match self {
-            Native::Sha1_64 => sha1_64_batch(Isa::best(), bytes_of(batch), hashes),
-            _ => hashes.extend(bytes_of(batch).map(|token| self.hash_wide(token))),
-        }
-    }
+    Ok(None)
 }
 
 /// The bytes of tokens.
@@ -163,30 +98,33 @@ fn bytes_of<'a>(tokens: &'a [Borrowed<'_, '_, PyBytes>]) -> impl Iterator<Item =
 /// The hash function of a sketch.
 pub(crate) struct HashFunc {
     /// How it is computed here; `None` if it must be called.
-    native: Option<Native>,
+    native: Option<NativeHash>,
     /// What the caller gave; `None` for the scheme's default.
     given: Option<Py<PyAny>>,
 }
 
 impl HashFunc {
     /// The scheme's default.
-    pub(crate) fn of_kind(kind: Kind) -> Self {
+    pub(crate) fn default_of(kind: PermutationScheme) -> Self {
         HashFunc {
-            native: Some(Native::of_kind(kind)),
+            native: Some(NativeHash::default_of(kind)),
             given: None,
         }
     }
 
     /// Reads the argument `hashfunc`.
-    pub(crate) fn of_argument(kind: Kind, hashfunc: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub(crate) fn read(
+        kind: PermutationScheme,
+        hashfunc: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let Some(hashfunc) = hashfunc else {
-            return Ok(HashFunc::of_kind(kind));
+            return Ok(HashFunc::default_of(kind));
         };
         if !hashfunc.is_callable() {
             return Err(PyValueError::new_err("The hashfunc must be a callable."));
         }
         Ok(HashFunc {
-            native: Native::of_callable(hashfunc)?,
+            native: native_of(hashfunc)?,
             given: Some(hashfunc.clone().unbind()),
         })
     }
@@ -199,16 +137,16 @@ impl HashFunc {
     }
 
     /// The default of the scheme in place of an equal function.
-    pub(crate) fn or_default(self, kind: Kind) -> Self {
-        if self.native == Some(Native::of_kind(kind)) {
-            HashFunc::of_kind(kind)
+    pub(crate) fn or_default(self, kind: PermutationScheme) -> Self {
+        if self.native == Some(NativeHash::default_of(kind)) {
+            HashFunc::default_of(kind)
         } else {
             self
         }
     }
 
     /// How it is computed without Python, if it is.
-    pub(crate) fn native(&self) -> Option<Native> {
+    pub(crate) fn native(&self) -> Option<NativeHash> {
         self.native
     }
 
@@ -223,7 +161,7 @@ impl HashFunc {
             return Ok(given.bind(py).clone());
         }
         let name = match self.native {
-            Some(Native::Sha1_64) => intern!(py, "sha1_hash64"),
+            Some(NativeHash::Sha1_64) => intern!(py, "sha1_hash64"),
             _ => intern!(py, "sha1_hash32"),
         };
         py.import(intern!(py, "simgpu._simgpu"))?.getattr(name)
@@ -231,20 +169,24 @@ impl HashFunc {
 
     /// The hashes of tokens, of a width that the scheme takes. Calls Python unless the function is native and each
     /// token is `bytes`.
-    pub(crate) fn hash_all(&self, kind: Kind, tokens: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
+    pub(crate) fn hash_all(
+        &self,
+        kind: PermutationScheme,
+        tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<SlotVec> {
         let Some(native) = self.native else {
             return self.call_all(kind, tokens);
         };
         let hashes = if native.is_narrow() {
             let mut hashes = Vec::new();
             self.hash_each(tokens, &mut hashes, |batch, hashes| {
-                native.append_narrow(batch, hashes)
+                native.append_narrow(bytes_of(batch), hashes)
             })?;
             Values::U32(hashes)
         } else {
             let mut hashes = Vec::new();
             self.hash_each(tokens, &mut hashes, |batch, hashes| {
-                native.append_wide(batch, hashes)
+                native.append_wide(bytes_of(batch), hashes)
             })?;
             Values::U64(hashes)
         };
@@ -252,13 +194,13 @@ impl HashFunc {
     }
 
     /// The hash of one token, computed without Python; `None` if that needs Python.
-    pub(crate) fn hash_natively(&self, token: &Bound<'_, PyAny>) -> Option<Hash> {
+    pub(crate) fn hash_natively(&self, token: &Bound<'_, PyAny>) -> Option<TokenHash> {
         let native = self.native?;
         let token = token.cast::<PyBytes>().ok()?.as_bytes();
         Some(if native.is_narrow() {
-            Hash::Narrow(native.hash_narrow(token))
+            TokenHash::Narrow(native.hash_narrow(token))
         } else {
-            Hash::Wide(native.hash_wide(token))
+            TokenHash::Wide(native.hash_wide(token))
         })
     }
 
@@ -322,14 +264,14 @@ impl HashFunc {
     /// The native hash of a token that is not `bytes`: by the function itself, which knows what else it accepts.
     fn hash_other(&self, token: &Bound<'_, PyAny>) -> PyResult<u64> {
         match self.native {
-            Some(Native::Sha1_32) => Ok(sha1_hash32(token)?.into()),
-            Some(Native::Sha1_64) => sha1_hash64(token),
+            Some(NativeHash::Sha1_32) => Ok(sha1_hash32(token)?.into()),
+            Some(NativeHash::Sha1_64) => sha1_hash64(token),
             _ => self.callable(token.py())?.call1((token,))?.extract(),
         }
     }
 
     /// Calls the function once per token, then converts what it returned.
-    fn call_all(&self, kind: Kind, tokens: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
+    fn call_all(&self, kind: PermutationScheme, tokens: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
         let py = tokens.py();
         let callable = self.callable(py)?;
         let returned = PyList::empty(py);
@@ -346,48 +288,34 @@ impl HashFunc {
 
 /// The hash of one token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Hash {
+pub(crate) enum TokenHash {
     Narrow(u32),
     Wide(u64),
 }
 
-impl Hash {
+impl TokenHash {
     /// Calls `then` with this hash as a set that the scheme takes.
     pub(crate) fn as_set<T>(
         self,
-        kind: Kind,
+        kind: PermutationScheme,
         then: impl FnOnce(Hashes<'_>) -> PyResult<T>,
     ) -> PyResult<T> {
         match (self, kind) {
-            (Hash::Narrow(hash), Kind::Affine32 | Kind::Legacy) => then(Values::U32(&[hash])),
-            (Hash::Narrow(hash), Kind::Affine64) => then(Values::U64(&[hash.into()])),
-            (Hash::Wide(hash), _) => then(fitted(kind, Values::U64(vec![hash]))?.view()),
+            (TokenHash::Narrow(hash), PermutationScheme::Affine32 | PermutationScheme::Legacy) => {
+                then(Values::U32(&[hash]))
+            }
+            (TokenHash::Narrow(hash), PermutationScheme::Affine64) => {
+                then(Values::U64(&[hash.into()]))
+            }
+            (TokenHash::Wide(hash), _) => then(fitted(kind, Values::U64(vec![hash]))?.view()),
         }
     }
 }
 
-/// The hashes in a width that the scheme takes: 32 bits for affine32, 64 for affine64, either for legacy.
-fn fitted(kind: Kind, hashes: SlotVec) -> PyResult<SlotVec> {
-    Ok(match (kind, hashes) {
-        (Kind::Affine32, Values::U64(hashes)) => {
-            let narrowed: Result<Vec<u32>, u64> = hashes.into_iter().map(narrow).collect();
-            Values::U32(narrowed.map_err(|hash| {
-                let problem = format!("Python integer {hash} out of bounds for uint32");
-                PyValueError::new_err(hash_out_of_range(kind, &problem))
-            })?)
-        }
-        // Most hashes for the legacy scheme have 32 bits, which vector instructions sign.
-        (Kind::Legacy, Values::U64(hashes)) => {
-            let narrowed: Result<Vec<u32>, u64> = hashes.iter().copied().map(narrow).collect();
-            narrowed.map_or(Values::U64(hashes), Values::U32)
-        }
-        (Kind::Affine64, Values::U32(hashes)) => {
-            Values::U64(hashes.into_iter().map(u64::from).collect())
-        }
-        (_, fitting) => fitting,
+/// The hashes in a width that the scheme takes.
+fn fitted(kind: PermutationScheme, hashes: SlotVec) -> PyResult<SlotVec> {
+    fit_width(kind, hashes).map_err(|WideHash(hash)| {
+        let problem = format!("Python integer {hash} out of bounds for uint32");
+        PyValueError::new_err(hash_out_of_range(kind, &problem))
     })
-}
-
-fn narrow(hash: u64) -> Result<u32, u64> {
-    u32::try_from(hash).map_err(|_| hash)
 }

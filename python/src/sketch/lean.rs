@@ -4,15 +4,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple, PyType};
-use simgpu::scheme::Values;
+use simgpu::scheme::{SlotVec, Values};
+use simgpu_twins::datasketch::lean::{LeanError, LeanFormat, LeanHeader, SEED_AND_COUNT};
+use simgpu_twins::datasketch::{ByteOrder, PermutationScheme};
 
 use super::arrays::{Foreign, read_seed, read_slots};
-use super::buffers::{ByteOrder, Reader, struct_error, write};
-use super::kind::{Kind, SlotVec};
+use super::buffers::{Reader, read_byte_order, struct_error, write};
 use super::minhash::{PyMinHash, unite};
-
-/// Bytes of the seed and the count, with which every format begins.
-const SEED_AND_COUNT: usize = 12;
+use super::scheme::{read_scheme, scheme_from_code};
 
 /// A sketch that keeps its scheme, seed and hash values and nothing else, so that it cannot be updated.
 ///
@@ -53,7 +52,7 @@ impl PyLeanMinHash {
         let made = match (minhash, seed, hashvalues) {
             (Some(minhash), _, _) => {
                 check_agreement(minhash, scheme)?;
-                of_sketch(minhash)?
+                lean_copy(minhash)?
             }
             (None, Some(seed), Some(hashvalues)) => {
                 let Some(scheme) = scheme else {
@@ -63,7 +62,7 @@ impl PyLeanMinHash {
                          datasketch before 2.0.0.",
                     ));
                 };
-                let kind = Kind::of_argument(scheme)?;
+                let kind = read_scheme(scheme)?;
                 lean(kind, read_seed(seed)?, read_slots(kind, hashvalues)?)?
             }
             _ => {
@@ -96,9 +95,9 @@ impl PyLeanMinHash {
     ///     byteorder: ``"@"`` (native, with padding), ``"="``, ``"<"``, ``">"`` or ``"!"``, as in ``struct``.
     #[pyo3(signature = (byteorder="@"))]
     fn bytesize(slf: &Bound<'_, Self>, byteorder: &str) -> PyResult<usize> {
-        let order = ByteOrder::of_argument(slf.py(), byteorder)?;
+        let order = read_byte_order(slf.py(), byteorder)?;
         let sketch = PyMinHash::read(slf.as_super())?;
-        Ok(byte_size(order, sketch.kind(), sketch.slots().len()))
+        Ok(format_of(order, &sketch).byte_size(sketch.slots().len()))
     }
 
     /// Writes the sketch into a buffer, as datasketch does.
@@ -111,9 +110,9 @@ impl PyLeanMinHash {
     ///     ValueError: The buffer is too small.
     #[pyo3(signature = (buf, byteorder="@"))]
     fn serialize(slf: &Bound<'_, Self>, buf: &Bound<'_, PyAny>, byteorder: &str) -> PyResult<()> {
-        let order = ByteOrder::of_argument(slf.py(), byteorder)?;
+        let order = read_byte_order(slf.py(), byteorder)?;
         let sketch = PyMinHash::read(slf.as_super())?;
-        if buf.len()? < byte_size(order, sketch.kind(), sketch.slots().len()) {
+        if buf.len()? < format_of(order, &sketch).byte_size(sketch.slots().len()) {
             return Err(PyValueError::new_err(
                 "The buffer does not have enough space for holding this MinHash.",
             ));
@@ -138,8 +137,8 @@ impl PyLeanMinHash {
         byteorder: &str,
     ) -> PyResult<Bound<'py, PyLeanMinHash>> {
         let py = cls.py();
-        let order = ByteOrder::of_argument(py, byteorder)?;
-        create(py, of_bytes(py, order, &Reader::new(buf)?)?)
+        let order = read_byte_order(py, byteorder)?;
+        create(py, from_bytes(py, order, &Reader::new(buf)?)?)
     }
 
     fn __getstate__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyByteArray>> {
@@ -149,7 +148,7 @@ impl PyLeanMinHash {
     }
 
     fn __setstate__(slf: &Bound<'_, Self>, buf: &Bound<'_, PyAny>) -> PyResult<()> {
-        let read = of_bytes(slf.py(), ByteOrder::NATIVE, &Reader::new(buf)?)?;
+        let read = from_bytes(slf.py(), ByteOrder::NATIVE, &Reader::new(buf)?)?;
         set(slf, read)
     }
 
@@ -193,7 +192,7 @@ impl PyLeanMinHash {
         lmhs: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyLeanMinHash>> {
         let message = "The unioning MinHash must have the same seed, number of permutation functions and scheme.";
-        let union = unite(lmhs, of_sketch)?;
+        let union = unite(lmhs, lean_copy)?;
         let union = union.ok_or_else(|| PyValueError::new_err(message))?;
         create(cls.py(), union)
     }
@@ -224,20 +223,20 @@ fn set(slf: &Bound<'_, PyLeanMinHash>, sketch: PyMinHash) -> PyResult<()> {
 }
 
 /// A lean sketch. Affine ones are not empty: their format could not tell them from legacy ones.
-fn lean(kind: Kind, seed: i64, slots: SlotVec) -> PyResult<PyMinHash> {
-    if slots.is_empty() && kind != Kind::Legacy {
+fn lean(kind: PermutationScheme, seed: i64, slots: SlotVec) -> PyResult<PyMinHash> {
+    if slots.is_empty() && kind != PermutationScheme::Legacy {
         return Err(PyValueError::new_err("hashvalues must not be empty"));
     }
     Ok(PyMinHash::lean(kind, seed, slots))
 }
 
 /// The lean contents of a sketch of any class.
-fn of_sketch(sketch: &Bound<'_, PyAny>) -> PyResult<PyMinHash> {
+fn lean_copy(sketch: &Bound<'_, PyAny>) -> PyResult<PyMinHash> {
     if let Ok(own) = sketch.cast::<PyMinHash>() {
         let own = PyMinHash::read(own)?;
         return lean(own.kind(), own.seed(), own.slots().clone());
     }
-    let kind = Kind::of_argument(&sketch.getattr(intern!(sketch.py(), "scheme"))?)?;
+    let kind = read_scheme(&sketch.getattr(intern!(sketch.py(), "scheme"))?)?;
     let foreign = Foreign::new(sketch)?;
     lean(kind, foreign.seed()?, foreign.slots(kind)?)
 }
@@ -258,100 +257,38 @@ fn check_agreement(minhash: &Bound<'_, PyAny>, scheme: Option<&Bound<'_, PyAny>>
     )))
 }
 
-/// Where the slots begin: after seed, count and, in the affine formats, the scheme's number.
-fn slots_start(order: ByteOrder, kind: Kind) -> usize {
-    let header = match kind {
-        Kind::Legacy => SEED_AND_COUNT,
-        Kind::Affine32 | Kind::Affine64 => SEED_AND_COUNT + 1,
+/// The exception of `struct` for what the format does not hold.
+fn lean_error(py: Python<'_>, error: LeanError) -> PyErr {
+    let message = match error {
+        LeanError::TooManySlots => "'i' format requires -2147483648 <= number <= 2147483647",
+        LeanError::WideSlot => "'I' format requires 0 <= number <= 4294967295",
     };
-    order.aligned(header, kind.stored_bytes())
+    struct_error(py, message.to_owned())
 }
 
-fn byte_size(order: ByteOrder, kind: Kind, slots: usize) -> usize {
-    // `struct` aligns a field only where there is one.
-    let start = match slots {
-        0 => SEED_AND_COUNT,
-        _ => slots_start(order, kind),
-    };
-    start + slots * kind.stored_bytes()
-}
-
-/// The format of datasketch: seed (i64), count (i32, negated in the affine formats), number of the scheme (u8, affine
-/// only), slots of 4 or 8 bytes.
+/// The bytes of a sketch.
 fn to_bytes(py: Python<'_>, order: ByteOrder, sketch: &PyMinHash) -> PyResult<Vec<u8>> {
-    let (kind, slots) = (sketch.kind(), sketch.slots());
-    let count = i32::try_from(slots.len()).map_err(|_| {
-        struct_error(
-            py,
-            "'i' format requires -2147483648 <= number <= 2147483647".to_owned(),
-        )
-    })?;
-    let mut bytes = Vec::with_capacity(byte_size(order, kind, slots.len()));
-    bytes.extend(order.ordered(sketch.seed().to_le_bytes()));
-    if kind == Kind::Legacy {
-        bytes.extend(order.ordered(count.to_le_bytes()));
-    } else {
-        bytes.extend(order.ordered((-count).to_le_bytes()));
-        bytes.push(kind.code());
-    }
-    bytes.resize(slots_start(order, kind), 0);
-    match slots {
-        Values::U32(slots) => {
-            bytes.extend(
-                slots
-                    .iter()
-                    .flat_map(|slot| order.ordered(slot.to_le_bytes())),
-            );
-        }
-        Values::U64(slots) if kind == Kind::Affine64 => {
-            bytes.extend(
-                slots
-                    .iter()
-                    .flat_map(|slot| order.ordered(slot.to_le_bytes())),
-            );
-        }
-        Values::U64(slots) => {
-            for slot in slots {
-                let slot = u32::try_from(*slot).map_err(|_| {
-                    struct_error(
-                        py,
-                        "'I' format requires 0 <= number <= 4294967295".to_owned(),
-                    )
-                })?;
-                bytes.extend(order.ordered(slot.to_le_bytes()));
-            }
-        }
-    }
-    Ok(bytes)
+    let bytes = format_of(order, sketch).to_bytes(sketch.seed(), sketch.slots());
+    bytes.map_err(|error| lean_error(py, error))
 }
 
-fn of_bytes<'py>(py: Python<'py>, order: ByteOrder, reader: &Reader<'py>) -> PyResult<PyMinHash> {
-    let header: [u8; SEED_AND_COUNT] = reader.array(py, 0)?;
-    let [s0, s1, s2, s3, s4, s5, s6, s7, c0, c1, c2, c3] = header;
-    let seed = i64::from_le_bytes(order.ordered([s0, s1, s2, s3, s4, s5, s6, s7]));
-    let count = i32::from_le_bytes(order.ordered([c0, c1, c2, c3]));
-    let kind = match count {
-        0.. => Kind::Legacy,
-        _ => Kind::of_code(reader.array::<1>(py, SEED_AND_COUNT)?[0])?,
+fn format_of(order: ByteOrder, sketch: &PyMinHash) -> LeanFormat {
+    LeanFormat {
+        order,
+        scheme: sketch.kind(),
+    }
+}
+
+/// The sketch at the start of a buffer.
+fn from_bytes<'py>(py: Python<'py>, order: ByteOrder, reader: &Reader<'py>) -> PyResult<PyMinHash> {
+    let header = LeanHeader::read(order, reader.array::<SEED_AND_COUNT>(py, 0)?);
+    let scheme = if header.has_scheme_code() {
+        scheme_from_code(reader.array::<1>(py, SEED_AND_COUNT)?[0])?
+    } else {
+        PermutationScheme::Legacy
     };
-    let start = slots_start(order, kind);
-    let len = count.unsigned_abs() as usize * kind.stored_bytes();
-    let bytes = reader.bytes(py, start, len)?;
-    let narrow = || {
-        let slots = bytes.as_chunks::<4>().0.iter();
-        slots.map(|slot| u32::from_le_bytes(order.ordered(*slot)))
-    };
-    let slots = match kind {
-        Kind::Legacy => Values::U64(narrow().map(u64::from).collect()),
-        Kind::Affine32 => Values::U32(narrow().collect()),
-        Kind::Affine64 => {
-            let slots = bytes.as_chunks::<8>().0.iter();
-            Values::U64(
-                slots
-                    .map(|slot| u64::from_le_bytes(order.ordered(*slot)))
-                    .collect(),
-            )
-        }
-    };
-    lean(kind, seed, slots)
+    let format = LeanFormat { order, scheme };
+    let len = header.count() * scheme.stored_bytes();
+    let bytes = reader.bytes(py, format.slots_start(), len)?;
+    lean(scheme, header.seed, format.read_slots(&bytes))
 }

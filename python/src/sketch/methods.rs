@@ -5,20 +5,21 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple, PyType};
 use simgpu::pipeline::Scratch;
-use simgpu::scheme::Values;
+use simgpu_twins::datasketch::{
+    PermutationScheme, empty_slots, estimate_cardinality, is_of_empty_set, lower_slots, ratio,
+};
 
 use super::arguments::{
     check_count, drawable, mismatch, read_count, read_permutations, read_strings,
 };
 use super::arrays::{read_seed, read_slots, to_array};
-use super::floats::{pairwise_sum, ratio};
 use super::hashfunc::HashFunc;
-use super::kind::{Kind, empty_slots, lower_slots};
 use super::minhash::{PyMinHash, unite};
-use super::permutations::Permutations;
-use super::state::{of_attributes, of_foreign};
-use super::texts::TextSigner;
-use super::writer::{GpuMode, Writer};
+use super::permutations::SharedPermutations;
+use super::scheme::{float_error, read_scheme};
+use super::state::{from_attributes, from_foreign};
+use super::texts::text_signer;
+use super::writer::{Writer, read_gpu_mode};
 use crate::errors::{OrRaise, warn_as};
 use crate::pool;
 use crate::progress::Display;
@@ -50,7 +51,7 @@ impl PyMinHash {
     ) -> PyResult<()> {
         let py = slf.py();
         let kind = match scheme {
-            Some(scheme) => Kind::of_argument(scheme)?,
+            Some(scheme) => read_scheme(scheme)?,
             None if hashvalues.is_some() || permutations.is_some() => {
                 return Err(PyValueError::new_err(
                     "scheme must be specified explicitly when initializing from existing hash values or permutations: \
@@ -58,14 +59,14 @@ impl PyMinHash {
                      datasketch before 2.0.0.",
                 ));
             }
-            None => Kind::Affine32,
+            None => PermutationScheme::Affine32,
         };
         let count = match (hashvalues, num_perm) {
             (Some(values), _) => check_count(values.len()?)?,
             (None, Some(count)) => read_count(count)?,
             (None, None) => 128,
         };
-        let hashfunc = HashFunc::of_argument(kind, hashfunc)?;
+        let hashfunc = HashFunc::read(kind, hashfunc)?;
         if hashobj.is_some() {
             let category = py.get_type::<PyDeprecationWarning>();
             warn_as(
@@ -81,12 +82,12 @@ impl PyMinHash {
         let seed = seed.map_or(Ok(1), read_seed)?;
         let permutations = match permutations {
             Some(given) => read_permutations(kind, seed, slots.len(), given)?,
-            None => Permutations::drawn(py, kind, drawable(seed)?, slots.len())?,
+            None => SharedPermutations::drawn(py, kind, drawable(seed)?, slots.len())?,
         };
         let writer = Writer {
             permutations,
             hashfunc,
-            gpu_mode: GpuMode::of_name(gpu_mode)?,
+            gpu_mode: read_gpu_mode(gpu_mode)?,
         };
         *slf.try_borrow_mut()? = PyMinHash::with_writer(kind, seed, slots, writer);
         Ok(())
@@ -108,15 +109,15 @@ impl PyMinHash {
     #[getter]
     fn scheme<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         match self.kind {
-            Kind::Affine32 => intern!(py, "affine32"),
-            Kind::Affine64 => intern!(py, "affine64"),
-            Kind::Legacy => intern!(py, "legacy"),
+            PermutationScheme::Affine32 => intern!(py, "affine32"),
+            PermutationScheme::Affine64 => intern!(py, "affine64"),
+            PermutationScheme::Legacy => intern!(py, "legacy"),
         }
     }
 
     #[setter(scheme)]
     fn set_scheme(slf: &Bound<'_, Self>, scheme: &Bound<'_, PyAny>) -> PyResult<()> {
-        let kind = Kind::of_argument(scheme)?;
+        let kind = read_scheme(scheme)?;
         let count = PyMinHash::read(slf)?.slots.len();
         PyMinHash::reshape(slf, kind, count)
     }
@@ -184,7 +185,7 @@ impl PyMinHash {
 
     #[setter]
     fn set_hashfunc(&mut self, hashfunc: &Bound<'_, PyAny>) -> PyResult<()> {
-        let read = HashFunc::of_argument(self.kind, Some(hashfunc))?;
+        let read = HashFunc::read(self.kind, Some(hashfunc))?;
         self.writer_mut("hashfunc")?.hashfunc = read;
         Ok(())
     }
@@ -203,7 +204,7 @@ impl PyMinHash {
 
     #[setter(_gpu_mode)]
     fn set_gpu_mode(&mut self, mode: &str) -> PyResult<()> {
-        self.writer_mut("gpu_mode")?.gpu_mode = GpuMode::of_name(mode)?;
+        self.writer_mut("gpu_mode")?.gpu_mode = read_gpu_mode(mode)?;
         Ok(())
     }
 
@@ -259,7 +260,7 @@ impl PyMinHash {
         self.detach(py)?;
         let writer = self.writer("permutations")?;
         let (permutations, hash) = (writer.permutations.clone(), writer.hashfunc.native());
-        let signer = TextSigner::new(py, self.kind, hash, &permutations, shingling)?;
+        let signer = text_signer(py, hash, permutations.twin(), shingling)?;
         let signed = signer.sign(text, &mut Scratch::default(), &mut self.slots);
         signed.or_raise(py)
     }
@@ -275,21 +276,13 @@ impl PyMinHash {
         let sketch = PyMinHash::read(slf)?;
         let slots = sketch.comparable(other, "compute Jaccard given")?;
         let matches = sketch.slots.view().matches(slots.get().view());
-        ratio(matches.or_raise(other.py())?, sketch.slots.len())
+        ratio(matches.or_raise(other.py())?, sketch.slots.len()).map_err(float_error)
     }
 
     /// Estimates the number of elements of the set.
     fn count(slf: &Bound<'_, Self>) -> PyResult<f64> {
         let sketch = PyMinHash::read(slf)?;
-        let greatest = sketch.kind.greatest() as f64;
-        let shares: Vec<f64> = match &sketch.slots {
-            Values::U32(slots) => slots
-                .iter()
-                .map(|slot| f64::from(*slot) / greatest)
-                .collect(),
-            Values::U64(slots) => slots.iter().map(|slot| *slot as f64 / greatest).collect(),
-        };
-        Ok(shares.len() as f64 / pairwise_sum(&shares) - 1.0)
+        Ok(estimate_cardinality(sketch.kind, &sketch.slots))
     }
 
     /// Makes this the sketch of the union with the set of another sketch.
@@ -318,10 +311,7 @@ impl PyMinHash {
     /// Whether the set is empty.
     fn is_empty(slf: &Bound<'_, Self>) -> PyResult<bool> {
         let sketch = PyMinHash::read(slf)?;
-        Ok(match &sketch.slots {
-            Values::U32(slots) => slots.iter().all(|slot| *slot == u32::MAX),
-            Values::U64(slots) => slots.iter().all(|slot| *slot == sketch.kind.greatest()),
-        })
+        Ok(is_of_empty_set(sketch.kind, &sketch.slots))
     }
 
     /// Empties the set.
@@ -371,7 +361,7 @@ impl PyMinHash {
             let own = first
                 .cast::<PyMinHash>()
                 .map(|own| PyMinHash::read(own)?.copied(first.py()));
-            own.unwrap_or_else(|_| of_foreign(first))
+            own.unwrap_or_else(|_| from_foreign(first))
         })?;
         let message = "The unioning MinHash must have the same seed, number of permutation functions and scheme";
         let union = union.ok_or_else(|| PyValueError::new_err(message))?;
@@ -442,7 +432,7 @@ impl PyMinHash {
         let template = PyMinHash::read(template.cast::<PyMinHash>()?)?;
         let writer = template.writer("permutations")?;
         let (hash, permutations) = (writer.hashfunc.native(), &*writer.permutations);
-        let signer = TextSigner::new(py, template.kind, hash, permutations, shingling)?;
+        let signer = text_signer(py, hash, permutations.twin(), shingling)?;
         let (empty, mut display) = (&template.slots, Display::new(progress)?);
         let signed = pool::run(py, threads, &mut display, |progress| {
             signer.sign_all(&texts, empty, progress)
@@ -461,7 +451,7 @@ impl PyMinHash {
         cls: &Bound<'py, PyType>,
         sketch: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        create(cls, of_foreign(sketch)?)
+        create(cls, from_foreign(sketch)?)
     }
 
     /// Pickles the state for ``restore_minhash``, without what follows from it.
@@ -504,7 +494,7 @@ impl PyMinHash {
         }
         let attributes = attributes.cast_into::<PyDict>()?.copy()?;
         if attributes.contains(intern!(slf.py(), "hashvalues"))? {
-            *slf.try_borrow_mut()? = of_attributes(&attributes)?;
+            *slf.try_borrow_mut()? = from_attributes(&attributes)?;
         }
         let own = slf.getattr(intern!(slf.py(), "__dict__"))?;
         own.cast::<PyDict>()?.update(attributes.as_mapping())
@@ -521,7 +511,7 @@ pub(crate) fn restore_minhash<'py>(
     permutations: Option<&Bound<'py, PyAny>>,
     cls: Option<&Bound<'py, PyType>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let sketch = PyMinHash::of_state(py, state, hashfunc, permutations)?;
+    let sketch = PyMinHash::from_state(py, state, hashfunc, permutations)?;
     match cls {
         Some(cls) => create(cls, sketch),
         None => Ok(Bound::new(py, sketch)?.into_any()),

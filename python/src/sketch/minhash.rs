@@ -3,13 +3,14 @@
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use simgpu::scheme::{Hashes, Values};
+use simgpu::scheme::{Hashes, SlotVec, Values};
+use simgpu_twins::datasketch::state::GpuMode;
+use simgpu_twins::datasketch::{PermutationScheme, empty_slots, lower_slots};
 
 use super::arguments::drawable;
 use super::arrays::{Foreign, copy_from_array};
-use super::kind::{Kind, SlotVec, empty_slots, lower_slots};
-use super::permutations::Permutations;
-use super::writer::{GpuMode, Writer};
+use super::permutations::SharedPermutations;
+use super::writer::Writer;
 use crate::errors::OrRaise;
 
 /// A MinHash sketch: estimates the Jaccard similarity of sets.
@@ -39,7 +40,7 @@ use crate::errors::OrRaise;
     name = "MinHash"
 )]
 pub(crate) struct PyMinHash {
-    pub(super) kind: Kind,
+    pub(super) kind: PermutationScheme,
     pub(super) seed: i64,
     pub(super) slots: SlotVec,
     /// The array that `hashvalues` returned. Its values count until the next update, because others may write to it.
@@ -51,11 +52,16 @@ pub(crate) struct PyMinHash {
 impl PyMinHash {
     /// A sketch before `__init__`.
     pub(crate) fn blank() -> Self {
-        PyMinHash::lean(Kind::Affine32, 1, Values::U32(Vec::new()))
+        PyMinHash::lean(PermutationScheme::Affine32, 1, Values::U32(Vec::new()))
     }
 
     /// A sketch that can be updated.
-    pub(crate) fn with_writer(kind: Kind, seed: i64, slots: SlotVec, writer: Writer) -> Self {
+    pub(crate) fn with_writer(
+        kind: PermutationScheme,
+        seed: i64,
+        slots: SlotVec,
+        writer: Writer,
+    ) -> Self {
         PyMinHash {
             kind,
             seed,
@@ -66,7 +72,7 @@ impl PyMinHash {
     }
 
     /// A sketch that cannot be updated.
-    pub(crate) fn lean(kind: Kind, seed: i64, slots: SlotVec) -> Self {
+    pub(crate) fn lean(kind: PermutationScheme, seed: i64, slots: SlotVec) -> Self {
         PyMinHash {
             kind,
             seed,
@@ -115,7 +121,7 @@ impl PyMinHash {
         Ok(())
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> PermutationScheme {
         self.kind
     }
 
@@ -140,7 +146,11 @@ impl PyMinHash {
 
     /// Makes an empty sketch one of another scheme or number of permutations, which its seed draws. A sketch that is not
     /// empty keeps both, because its hash values belong to them.
-    pub(super) fn reshape(slf: &Bound<'_, Self>, kind: Kind, count: usize) -> PyResult<()> {
+    pub(super) fn reshape(
+        slf: &Bound<'_, Self>,
+        kind: PermutationScheme,
+        count: usize,
+    ) -> PyResult<()> {
         let py = slf.py();
         let sketch = PyMinHash::read(slf)?;
         if sketch.kind == kind && sketch.slots.len() == count {
@@ -156,7 +166,7 @@ impl PyMinHash {
             )));
         }
         let permutations = match &sketch.writer {
-            Some(_) => Some(Permutations::drawn(
+            Some(_) => Some(SharedPermutations::drawn(
                 py,
                 kind,
                 drawable(sketch.seed)?,
@@ -238,7 +248,7 @@ impl PyMinHash {
         other: &Bound<'py, PyAny>,
         action: &str,
     ) -> PyResult<OtherSlots<'py>> {
-        let check = |kind: Option<Kind>, seed: i64, len: usize| {
+        let check = |kind: Option<PermutationScheme>, seed: i64, len: usize| {
             let differs = if kind != Some(self.kind) {
                 "permutation schemes"
             } else if seed != self.seed {

@@ -1,8 +1,10 @@
 //! The sketches of datasketch 2.0 with equal names and values: `simgpu.datasketch`.
 //!
-//! A sketch keeps its slots in Rust. Sketches of one scheme, seed and size share their permutations.
+//! [`simgpu_twins::datasketch`] computes the values and the bytes of sketches. Here are the classes, which read Python's
+//! objects, and raise what datasketch raises. A sketch keeps its slots in Rust. Sketches of one scheme, seed and size share
+//! their permutations.
 
-mod kind;
+mod scheme;
 
 mod permutations;
 
@@ -11,8 +13,6 @@ mod hashfunc;
 mod arrays;
 
 mod buffers;
-
-mod floats;
 
 mod texts;
 

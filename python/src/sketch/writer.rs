@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use simgpu_twins::datasketch::state::GpuMode;
 
 use super::hashfunc::HashFunc;
-use super::permutations::Permutations;
+use super::permutations::SharedPermutations;
 
 /// What is known of a sketch that can be updated.
 pub(crate) struct Writer {
-    pub(crate) permutations: Arc<Permutations>,
+    pub(crate) permutations: Arc<SharedPermutations>,
     pub(crate) hashfunc: HashFunc,
     pub(crate) gpu_mode: GpuMode,
 }
@@ -25,31 +26,11 @@ impl Writer {
     }
 }
 
-/// datasketch's modes. Sketches are always computed on the CPU: one set is too little work for a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GpuMode {
-    Disable,
-    Detect,
-    Always,
-}
-
-impl GpuMode {
-    pub(crate) const ALL: [GpuMode; 3] = [GpuMode::Disable, GpuMode::Detect, GpuMode::Always];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            GpuMode::Disable => "disable",
-            GpuMode::Detect => "detect",
-            GpuMode::Always => "always",
-        }
-    }
-
-    pub(crate) fn of_name(name: &str) -> PyResult<Self> {
-        let known = GpuMode::ALL.into_iter().find(|mode| mode.name() == name);
-        known.ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "gpu_mode is {name:?}; give 'disable', 'detect' or 'always'"
-            ))
-        })
-    }
+/// Reads the argument `gpu_mode`.
+pub(crate) fn read_gpu_mode(name: &str) -> PyResult<GpuMode> {
+    GpuMode::from_name(name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "gpu_mode is {name:?}; give 'disable', 'detect' or 'always'"
+        ))
+    })
 }

@@ -1,23 +1,33 @@
 //! Python's and numpy's arithmetic of floats.
 
-use pyo3::exceptions::{PyOverflowError, PyZeroDivisionError};
-use pyo3::prelude::*;
+/// What Python raises an exception for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatError {
+    /// A division by zero.
+    DivisionByZero,
+    /// A power beyond the range of floats.
+    OutOfRange,
+}
 
-/// `part / whole`, with Python's exception for an empty whole.
-pub(crate) fn ratio(part: usize, whole: usize) -> PyResult<f64> {
+/// `part / whole`.
+///
+/// # Errors
+/// [`FloatError::DivisionByZero`] for an empty whole.
+pub fn ratio(part: usize, whole: usize) -> Result<f64, FloatError> {
     match whole {
-        0 => Err(PyZeroDivisionError::new_err("float division by zero")),
+        0 => Err(FloatError::DivisionByZero),
         _ => Ok(part as f64 / whole as f64),
     }
 }
 
 /// The sum as numpy adds float64: in blocks of 128, eight sums per block, so that the rounding is the same.
-pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
+pub(super) fn pairwise_sum(values: &[f64]) -> f64 {
     const BLOCK: usize = 128;
     if values.len() < 8 {
         return values.iter().sum();
     }
     if values.len() > BLOCK {
+        // numpy halves long arrays at a multiple of its eight sums.
         let half = values.len() / 2;
         let (left, right) = values.split_at(half - half % 8);
         return pairwise_sum(left) + pairwise_sum(right);
@@ -35,22 +45,19 @@ pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
 }
 
 /// Python's `base ** exponent` of floats.
-pub(crate) fn power(base: f64, exponent: f64) -> PyResult<f64> {
+pub(super) fn power(base: f64, exponent: f64) -> Result<f64, FloatError> {
     let power = base.powf(exponent);
     if power.is_infinite() && base.is_finite() {
-        Err(PyOverflowError::new_err((
-            34,
-            "Numerical result out of range",
-        )))
+        Err(FloatError::OutOfRange)
     } else {
         Ok(power)
     }
 }
 
 /// Python's `/` of floats.
-pub(crate) fn divide(dividend: f64, divisor: f64) -> PyResult<f64> {
+pub(super) fn divide(dividend: f64, divisor: f64) -> Result<f64, FloatError> {
     if divisor == 0.0 {
-        Err(PyZeroDivisionError::new_err("float division by zero"))
+        Err(FloatError::DivisionByZero)
     } else {
         Ok(dividend / divisor)
     }

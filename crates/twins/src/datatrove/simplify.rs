@@ -6,31 +6,38 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// The fields of datatrove's `TextNormConfig`.
+/// What simplification changes: the fields of datatrove's `TextNormConfig`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
-    pub(super) lowercase: bool,
-    pub(super) norm_whitespace: bool,
-    pub(super) remove_punctuation: bool,
-    pub(super) norm_unicode_diacritics: bool,
-    pub(super) norm_numbers: bool,
-    pub(super) norm_weekdays: bool,
-    pub(super) norm_monthnames: bool,
+pub struct Simplification {
+    /// Lowercases.
+    pub lowercase: bool,
+    /// Replaces runs of whitespace by one space.
+    pub norm_whitespace: bool,
+    /// Removes punctuation.
+    pub remove_punctuation: bool,
+    /// Removes diacritics.
+    pub norm_unicode_diacritics: bool,
+    /// Replaces each number by `0`.
+    pub norm_numbers: bool,
+    /// Replaces names of days by `WEEKDAY`.
+    pub norm_weekdays: bool,
+    /// Replaces names of months by `MONTH`.
+    pub norm_monthnames: bool,
 }
 
 /// What Python says about one character.
 #[derive(Debug)]
-pub(super) struct Character {
+pub struct Character {
     /// `str.lower()`, if it is another string.
-    pub(super) lower: Option<Box<str>>,
+    pub lower: Option<Box<str>>,
     /// Its canonical decomposition without nonspacing marks (Mn), if it is another string.
-    pub(super) decomposed: Option<Box<str>>,
+    pub decomposed: Option<Box<str>>,
     /// Whether it is a decimal digit (Nd).
-    pub(super) is_digit: bool,
+    pub is_digit: bool,
     /// Whether datatrove replaces it by a space.
-    pub(super) is_punctuation: bool,
+    pub is_punctuation: bool,
     /// Whether its decomposition has a mark that is kept and changes places with its neighbours.
-    pub(super) reorders: bool,
+    pub reorders: bool,
 }
 
 /// The outcome of [`Simplifier::simplify`].
@@ -55,13 +62,13 @@ pub(super) struct Buffers {
 
 /// Characters that Python must be asked about.
 #[derive(Debug, Default)]
-pub(super) struct Unknown {
+pub(super) struct UnknownCharacters {
     pub(super) characters: HashSet<char>,
     /// Whether the current text has one.
     in_text: bool,
 }
 
-impl Unknown {
+impl UnknownCharacters {
     fn add(&mut self, c: char) {
         self.characters.insert(c);
         self.in_text = true;
@@ -71,7 +78,7 @@ impl Unknown {
 /// Simplifies texts with the characters known so far.
 #[derive(Debug)]
 pub(super) struct Simplifier {
-    options: Options,
+    options: Simplification,
     /// Those below 128, by code.
     ascii: Vec<Character>,
     /// Bytes that remain as they are when lowercased, if they are not in a number.
@@ -83,7 +90,7 @@ pub(super) struct Simplifier {
 
 impl Simplifier {
     /// A simplifier that knows the ASCII characters.
-    pub(super) fn new(options: Options, ascii: Vec<Character>) -> Self {
+    pub(super) fn new(options: Simplification, ascii: Vec<Character>) -> Self {
         let mut simplifier = Simplifier {
             options,
             ascii,
@@ -114,7 +121,7 @@ impl Simplifier {
         &self,
         text: &str,
         buffers: &mut Buffers,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownCharacters,
     ) -> Simplified {
         // Whether a sigma ends a word depends on its neighbours.
         if self.options.lowercase && text.contains('Σ') {
@@ -132,15 +139,17 @@ impl Simplifier {
     }
 
     /// Lowercases and normalises numbers.
-    fn lower(&self, text: &str, out: &mut String, unknown: &mut Unknown) {
+    fn lower(&self, text: &str, out: &mut String, unknown: &mut UnknownCharacters) {
         out.clear();
         let mut numbers = Numbers::new(self.options.norm_numbers);
         let mut rest = text;
         loop {
-            if let Number::Outside = numbers.state {
+            // Inside a number, each character decides how the number goes on.
+            if let NumberState::Outside = numbers.state {
                 rest = move_unchanged(rest, &self.unchanged_in_lower, out);
             }
             let Some(c) = next(&mut rest) else { break };
+            // The text is read to its end, so that Python is asked about all its unknown characters at once.
             let Some(character) = self.about(c) else {
                 unknown.add(c);
                 continue;
@@ -201,7 +210,7 @@ impl Simplifier {
     }
 
     /// Removes punctuation, surplus white space and diacritics. Returns whether marks would have to be reordered.
-    fn reduce(&self, text: &str, out: &mut String, unknown: &mut Unknown) -> bool {
+    fn reduce(&self, text: &str, out: &mut String, unknown: &mut UnknownCharacters) -> bool {
         out.clear();
         let mut reorders = false;
         // Whether a space is due before the next character that is none.
@@ -278,12 +287,13 @@ fn trim(text: &mut String) {
 
 /// Replaces numbers by `0`: digits, and a decimal separator and more digits if there are any.
 struct Numbers {
-    on: bool,
-    state: Number,
+    is_on: bool,
+    state: NumberState,
 }
 
+/// How much of a number was read.
 #[derive(Clone, Copy)]
-enum Number {
+enum NumberState {
     Outside,
     Whole,
     /// After a whole number and this separator, which is not yet written.
@@ -292,38 +302,38 @@ enum Number {
 }
 
 impl Numbers {
-    fn new(on: bool) -> Self {
+    fn new(is_on: bool) -> Self {
         Numbers {
-            on,
-            state: Number::Outside,
+            is_on,
+            state: NumberState::Outside,
         }
     }
 
     #[inline]
     fn push(&mut self, c: char, is_digit: bool, out: &mut String) {
-        if !self.on {
+        if !self.is_on {
             return out.push(c);
         }
         self.state = match (self.state, is_digit) {
-            (Number::Outside, true) => {
+            (NumberState::Outside, true) => {
                 out.push('0');
-                Number::Whole
+                NumberState::Whole
             }
-            (Number::Separator(_), true) => Number::Fraction,
+            (NumberState::Separator(_), true) => NumberState::Fraction,
             (state, true) => state,
-            (Number::Whole, false) if is_separator(c) => Number::Separator(c),
+            (NumberState::Whole, false) if is_separator(c) => NumberState::Separator(c),
             (state, false) => {
-                if let Number::Separator(separator) = state {
+                if let NumberState::Separator(separator) = state {
                     out.push(separator);
                 }
                 out.push(c);
-                Number::Outside
+                NumberState::Outside
             }
         };
     }
 
     fn finish(self, out: &mut String) {
-        if let Number::Separator(separator) = self.state {
+        if let NumberState::Separator(separator) = self.state {
             out.push(separator);
         }
     }

@@ -22,13 +22,13 @@ const FAILS: &str = "IS_ALPHA";
 
 /// The tokens of one stretch.
 #[derive(Debug)]
-pub(super) struct Cut {
+pub struct Cut {
     /// Joined by one space: no token has white space.
-    pub(super) tokens: Box<str>,
+    pub tokens: Box<str>,
     /// The number of its first token among those that can end a meeting; 0 for others.
-    pub(super) first: u32,
+    pub first: u32,
     /// The number of its last token among those that can begin a meeting; 0 for others.
-    pub(super) last: u32,
+    pub last: u32,
 }
 
 /// The words of one text.
@@ -89,7 +89,7 @@ pub(super) enum WordsCut {
 
 /// Cuts texts with the stretches known so far.
 #[derive(Debug)]
-pub(super) struct Tokenizer {
+pub struct Tokenizer {
     /// Whether ASCII letters alone are one word, but for exceptions.
     letters_are_words: bool,
     exceptions: Vec<Box<str>>,
@@ -101,7 +101,9 @@ pub(super) struct Tokenizer {
 }
 
 impl Tokenizer {
-    pub(super) fn new(
+    /// A tokenizer for a language. `exceptions` are its special cases, and `edges` the pairs of tokens that a special case
+    /// has side by side.
+    pub fn new(
         letters_are_words: bool,
         exceptions: Vec<Box<str>>,
         edges: HashSet<(u32, u32)>,
@@ -131,7 +133,7 @@ impl Tokenizer {
     }
 
     /// Remembers spaCy's answer about `stretch`.
-    pub(super) fn learn(&mut self, stretch: &str, cut: Cut) {
+    pub fn learn(&mut self, stretch: &str, cut: Cut) {
         self.known_bytes += stretch.len() + cut.tokens.len() + size_of::<Option<Cut>>();
         self.known.insert(stretch.into(), Some(cut));
     }

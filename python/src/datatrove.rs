@@ -1,4 +1,5 @@
-//! Signs texts as datatrove's first MinHash stage does.
+//! datatrove's signatures: `simgpu.datatrove`. [`simgpu_twins::datatrove`] computes them; here Python and spaCy are asked
+//! what it does not know, and datatrove's configuration is read.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -6,10 +7,11 @@ use std::num::NonZeroUsize;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
+use simgpu_twins::datatrove::{
+    Character, Cut, Document, DocumentSigner, MinhashConfig, NamedHash, Obstacle, RecordLayout,
+    Simplification, Tokenizer, sorted_records,
+};
 
-use super::records::{Layout, RecordSigner};
-use super::simplify::{Buffers, Character, Options, Simplified, Simplifier, Unknown};
-use super::words::{Cut, Tokenizer, Words, WordsCut};
 use crate::errors::{OrRaise, parameter_error};
 
 /// Signs batches of texts, or of lists of words, into the records of datatrove's `.minhash.sig` files.
@@ -19,43 +21,8 @@ use crate::errors::{OrRaise, parameter_error};
 #[pyclass(module = "simgpu._simgpu", name = "_DatatroveSigner")]
 #[derive(Debug)]
 pub(crate) struct DatatroveSigner {
-    n_grams: usize,
-    simplifier: Simplifier,
-    /// `None` if a batch must bring its words.
-    tokenizer: Option<Tokenizer>,
-    records: RecordSigner,
+    signer: DocumentSigner,
     host: Py<PyAny>,
-    work: Work,
-}
-
-/// The working memory of one document after the other.
-#[derive(Debug, Default)]
-struct Work {
-    buffers: Buffers,
-    words: Words,
-    unknown_characters: Unknown,
-    unknown_stretches: HashSet<Box<str>>,
-}
-
-/// How far a document has come.
-enum Document {
-    Text,
-    /// Python simplified it.
-    Simplified(String),
-    /// datatrove's tokenizer cut it.
-    Cut(Vec<PyBackedStr>),
-    /// It has its records.
-    Done,
-}
-
-/// What keeps a document from being read.
-enum Obstacle {
-    /// A character or a stretch that Python has not been asked about.
-    Unknown,
-    /// A text that Python must simplify.
-    Simplify,
-    /// A simplified text that datatrove's tokenizer must cut.
-    Tokenize(String),
 }
 
 #[pymethods]
@@ -67,16 +34,15 @@ impl DatatroveSigner {
             none if none.is_none() => None,
             exceptions => Some(tokenizer(&exceptions)?),
         };
-        Ok(DatatroveSigner {
+        let config = MinhashConfig {
             n_grams: number(py, config, "n_grams")? as usize,
-            simplifier: Simplifier::new(
-                options(&config.getattr("norm_config")?)?,
-                characters.into_iter().map(|(_, answer)| answer).collect(),
-            ),
-            tokenizer,
-            records: RecordSigner::new(layout(py, config)?).or_raise(py)?,
+            simplification: simplification(&config.getattr("norm_config")?)?,
+            layout: layout(py, config)?,
+        };
+        let ascii = characters.into_iter().map(|(_, answer)| answer).collect();
+        Ok(DatatroveSigner {
+            signer: DocumentSigner::new(config, ascii, tokenizer).or_raise(py)?,
             host: host.unbind(),
-            work: Work::default(),
         })
     }
 
@@ -105,12 +71,12 @@ impl DatatroveSigner {
 
     /// The words of one text.
     fn words(&mut self, py: Python<'_>, text: PyBackedStr) -> PyResult<Vec<String>> {
-        let mut document = Document::Text;
-        while let Some(obstacle) = self.read(&document, &text) {
+        let mut document = Document::<PyBackedStr>::Text;
+        while let Some(obstacle) = self.signer.read(&document, &text) {
             self.ask(py)?;
             self.overcome(py, &mut document, &text, obstacle)?;
         }
-        Ok(self.work.words.iter().map(str::to_owned).collect())
+        Ok(self.signer.words().map(str::to_owned).collect())
     }
 }
 
@@ -119,14 +85,13 @@ impl DatatroveSigner {
         &mut self,
         py: Python<'py>,
         texts: &[PyBackedStr],
-        mut documents: Vec<Document>,
+        mut documents: Vec<Document<PyBackedStr>>,
         first: u64,
     ) -> PyResult<(usize, Vec<Bound<'py, PyBytes>>)> {
-        if let Some(tokenizer) = &mut self.tokenizer {
-            tokenizer.limit();
-        }
+        self.signer.begin_batch();
         loop {
-            let obstacles = py.detach(|| self.sign_readable(texts, &mut documents, first));
+            let signer = &mut self.signer;
+            let obstacles = py.detach(|| signer.sign_readable(texts, &mut documents, first));
             let obstacles = obstacles.or_raise(py)?;
             if obstacles.is_empty() {
                 break;
@@ -136,78 +101,20 @@ impl DatatroveSigner {
                 self.overcome(py, &mut documents[i], &texts[i], obstacle)?;
             }
         }
-        let (count, buckets) = self.records.take();
+        let (count, buckets) = self.signer.take_records();
         let buckets = buckets.map(|bucket| PyBytes::new(py, &bucket)).collect();
         Ok((count, buckets))
-    }
-
-    /// Signs the documents that can be read, and returns the others with what they lack.
-    fn sign_readable(
-        &mut self,
-        texts: &[PyBackedStr],
-        documents: &mut [Document],
-        first: u64,
-    ) -> simgpu::Result<Vec<(usize, Obstacle)>> {
-        let mut obstacles = Vec::new();
-        for (i, document) in documents.iter_mut().enumerate() {
-            if matches!(document, Document::Done) {
-                continue;
-            }
-            let text = texts.get(i).map_or("", |text| text);
-            match self.read(document, text) {
-                Some(obstacle) => obstacles.push((i, obstacle)),
-                None => {
-                    let shingles = self.work.words.joined_runs(self.n_grams);
-                    self.records
-                        .push(shingles, first.saturating_add(i as u64))?;
-                    *document = Document::Done;
-                }
-            }
-        }
-        Ok(obstacles)
-    }
-
-    /// Reads the words of a document into `self.work.words`.
-    fn read(&mut self, document: &Document, text: &str) -> Option<Obstacle> {
-        let Work {
-            buffers,
-            words,
-            unknown_characters,
-            unknown_stretches,
-        } = &mut self.work;
-        let simplified = match document {
-            Document::Done => return None,
-            Document::Cut(cut) => {
-                words.clear();
-                cut.iter().for_each(|word| words.push(word));
-                return None;
-            }
-            Document::Simplified(text) => text,
-            Document::Text => match self.simplifier.simplify(text, buffers, unknown_characters) {
-                Simplified::Done => &buffers.simplified,
-                Simplified::Unknown => return Some(Obstacle::Unknown),
-                Simplified::ByPython => return Some(Obstacle::Simplify),
-            },
-        };
-        let cut = self.tokenizer.as_ref().map_or(WordsCut::BySpacy, |known| {
-            known.cut(simplified, words, unknown_stretches)
-        });
-        match cut {
-            WordsCut::Done => None,
-            WordsCut::Unknown => Some(Obstacle::Unknown),
-            WordsCut::BySpacy => Some(Obstacle::Tokenize(simplified.clone())),
-        }
     }
 
     /// Asks Python about all unknown characters and stretches.
     fn ask(&mut self, py: Python<'_>) -> PyResult<()> {
         let host = self.host.bind(py);
-        let characters = std::mem::take(&mut self.work.unknown_characters.characters);
+        let characters = self.signer.take_unknown_characters();
         for (c, answer) in answers(host, characters.into_iter())? {
-            self.simplifier.learn(c, answer);
+            self.signer.learn_character(c, answer);
         }
-        let stretches = std::mem::take(&mut self.work.unknown_stretches);
-        if let (Some(tokenizer), false) = (&mut self.tokenizer, stretches.is_empty()) {
+        let stretches = self.signer.take_unknown_stretches();
+        if let (Some(tokenizer), false) = (self.signer.tokenizer_mut(), stretches.is_empty()) {
             let stretches: Vec<&str> = stretches.iter().map(|stretch| &**stretch).collect();
             let cuts = host.call_method1("cut", (&stretches,))?;
             let cuts: Vec<(Vec<PyBackedStr>, u32, u32)> = cuts.extract()?;
@@ -230,7 +137,7 @@ impl DatatroveSigner {
     fn overcome(
         &self,
         py: Python<'_>,
-        document: &mut Document,
+        document: &mut Document<PyBackedStr>,
         text: &str,
         obstacle: Obstacle,
     ) -> PyResult<()> {
@@ -284,28 +191,32 @@ fn tokenizer(exceptions: &Bound<'_, PyAny>) -> PyResult<Tokenizer> {
 }
 
 /// The options of datatrove's `TextNormConfig`.
-fn options(config: &Bound<'_, PyAny>) -> PyResult<Options> {
-    let on = |name| config.getattr(name)?.is_truthy();
-    Ok(Options {
-        lowercase: on("lowercase")?,
-        norm_whitespace: on("norm_whitespace")?,
-        remove_punctuation: on("remove_punctuation")?,
-        norm_unicode_diacritics: on("norm_unicode_diacritics")?,
-        norm_numbers: on("norm_numbers")?,
-        norm_weekdays: on("norm_weekdays")?,
-        norm_monthnames: on("norm_monthnames")?,
+fn simplification(config: &Bound<'_, PyAny>) -> PyResult<Simplification> {
+    let is_on = |name| config.getattr(name)?.is_truthy();
+    Ok(Simplification {
+        lowercase: is_on("lowercase")?,
+        norm_whitespace: is_on("norm_whitespace")?,
+        remove_punctuation: is_on("remove_punctuation")?,
+        norm_unicode_diacritics: is_on("norm_unicode_diacritics")?,
+        norm_numbers: is_on("norm_numbers")?,
+        norm_weekdays: is_on("norm_weekdays")?,
+        norm_monthnames: is_on("norm_monthnames")?,
     })
 }
 
 /// What datatrove's `MinhashConfig` says about records.
-fn layout(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<Layout> {
+fn layout(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<RecordLayout> {
     let hashing = config.getattr("hash_config")?;
     let hash: PyBackedStr = hashing.getattr("hash_fc")?.extract()?;
     let precision: u32 = hashing.getattr("precision")?.extract()?;
     let buckets = number(py, config, "num_buckets")?;
     let hashes_per_bucket = number(py, config, "hashes_per_bucket")?;
     let seed = number(py, config, "seed")?;
-    let layout = Layout::new((&hash, precision), seed, (buckets, hashes_per_bucket));
+    let named = NamedHash {
+        name: &hash,
+        precision,
+    };
+    let layout = RecordLayout::new(named, seed, buckets, hashes_per_bucket);
     layout.ok_or_else(|| {
         let message = format!(
             "hash_config has hash_fc={:?} and precision={precision}; give \"xxhash\" or \"sha1\", and 64 or 32",
@@ -337,6 +248,6 @@ pub(crate) fn sort_records<'py>(
     precision: u32,
 ) -> Bound<'py, PyBytes> {
     let unsorted = records.as_bytes();
-    let sorted = py.detach(|| super::records::sorted(unsorted, hashes_per_bucket, precision));
+    let sorted = py.detach(|| sorted_records(unsorted, hashes_per_bucket, precision));
     PyBytes::new(py, &sorted)
 }

@@ -13,9 +13,18 @@ use simgpu::scheme::{BaseHash, Hashes, Scheme, ShingleHash, SlotsMut, Values};
 /// Bytes of a document's number.
 const NUMBER: usize = size_of::<u32>();
 
+/// A hash function as datatrove's `HashConfig` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedHash<'a> {
+    /// `xxhash` or `sha1`.
+    pub name: &'a str,
+    /// 32 or 64 bits.
+    pub precision: u32,
+}
+
 /// What decides the bytes of records.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub struct RecordLayout {
     scheme: &'static str,
     hash: BaseHash,
     seed: u32,
@@ -23,22 +32,22 @@ pub(super) struct Layout {
     hashes_per_bucket: u32,
 }
 
-impl Layout {
-    /// The layout for the names of datatrove's `HashConfig`, a seed, buckets and hashes per bucket. `None` for unknown
-    /// names.
-    pub(super) fn new(
-        hash: (&str, u32),
+impl RecordLayout {
+    /// The layout for a hash function, a seed, buckets and hashes per bucket. `None` for an unknown function.
+    pub fn new(
+        hash: NamedHash<'_>,
         seed: u32,
-        (buckets, hashes_per_bucket): (u32, u32),
+        buckets: u32,
+        hashes_per_bucket: u32,
     ) -> Option<Self> {
-        let (scheme, hash) = match hash {
+        let (scheme, hash) = match (hash.name, hash.precision) {
             ("xxhash", 64) => ("datatrove", BaseHash::Xxh64),
             ("xxhash", 32) => ("datatrove32", BaseHash::Xxh32),
             ("sha1", 64) => ("datatrove", BaseHash::Sha1_64),
             ("sha1", 32) => ("datatrove32", BaseHash::Sha1_32),
             _ => return None,
         };
-        Some(Layout {
+        Some(RecordLayout {
             scheme,
             hash,
             seed,
@@ -72,7 +81,7 @@ impl fmt::Debug for RecordSigner {
 impl RecordSigner {
     /// # Errors
     /// If the number of permutations is 0 or too great.
-    pub(super) fn new(layout: Layout) -> simgpu::Result<Self> {
+    pub(super) fn new(layout: RecordLayout) -> simgpu::Result<Self> {
         let num_perm = layout.buckets.saturating_mul(layout.hashes_per_bucket);
         let scheme = Scheme::named(layout.scheme)?;
         let scheme = scheme.with_num_perm(num_perm)?.with_seed(layout.seed);
@@ -155,11 +164,11 @@ fn append<S, const N: usize>(
 }
 
 /// Sorts records, by their hashes and then by document. Bytes after the last whole record are left out.
-pub(super) fn sorted(records: &[u8], hashes_per_bucket: NonZeroUsize, precision: u32) -> Vec<u8> {
+pub fn sorted_records(records: &[u8], hashes_per_bucket: NonZeroUsize, precision: u32) -> Vec<u8> {
     let width = if precision == 32 { 4 } else { 8 };
     let len = hashes_per_bucket.get().saturating_mul(width);
     let len = len.saturating_add(NUMBER);
-    // Most records differ in their first hash, which is kept beside the record.
+    // Most records differ in their first hash, which is kept next to the record: few comparisons read the rest.
     let whole = records.chunks_exact(len);
     let mut keyed: Vec<(u64, &[u8])> = whole
         .map(|record| (number(&record[..width]), record))
