@@ -10,32 +10,27 @@ mod settings;
 
 mod hits;
 
-use std::ops::Range;
+mod work;
+
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{BinaryArray, StringArray};
+use batch::DocumentBatch;
+use hits::{hit_list, hit_table};
 use numpy::PyArray1;
+use opened::Opened;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use simgpu::documents::{DocumentRange, Documents};
-use simgpu::progress::advance;
+use settings::{Durability, Least, Parameters, Settings, on_known_id_of};
 use simgpu_cli::commands::index::stats_of;
 use simgpu_index::{Index, OnKnownId, Verdict};
 
-use crate::arguments::{optional_argument, refused};
+use crate::arguments::optional_argument;
 use crate::errors::{OrRaise, exists, parameter_error};
 use crate::json;
-use crate::pool;
-use crate::progress::Display;
 use crate::table::PyTable;
-use crate::texts::{Column, part_from};
-
-use batch::{DocumentBatch, PART_BYTES};
-use hits::{hit_list, hit_table};
-use opened::Opened;
-use settings::{Durability, Least, Parameters, Settings, on_known_id_of};
 
 /// Documents that were seen, in a folder: which of them does a new one resemble?
 ///
@@ -559,122 +554,6 @@ impl PyIndex {
         Err(PyTypeError::new_err(
             "an Index cannot be pickled or copied: one process at a time has its folder open; give the other process the path",
         ))
-    }
-}
-
-impl PyIndex {
-    fn of(settings: Settings, opened: Opened) -> Self {
-        PyIndex {
-            path: settings.path,
-            durability: settings.durability,
-            threads: settings.threads,
-            opened: Mutex::new(Some(opened)),
-        }
-    }
-
-    fn opened(&self) -> MutexGuard<'_, Option<Opened>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The index, which stays open meanwhile.
-    fn open(&self, py: Python<'_>) -> PyResult<Opened> {
-        let opened = self.opened().clone();
-        opened.ok_or_else(|| {
-            let path = self.path.display();
-            parameter_error(py, format!("the index {path} is closed; open it again"))
-        })
-    }
-
-    /// Waits for the disk if each call does.
-    fn keep(&self, index: &Index) -> simgpu::Result<()> {
-        match self.durability {
-            Durability::Call => index.sync(),
-            Durability::Sync => Ok(()),
-        }
-    }
-
-    /// Adds the documents of a batch, some at a time, while no other batch is written. Waits for the disk if each call does, also
-    /// for the parts before an error.
-    fn write_many(
-        &self,
-        py: Python<'_>,
-        opened: &Opened,
-        (batch, progress): (&DocumentBatch<'_>, Option<&Bound<'_, PyAny>>),
-        work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<Verdict>> + Sync,
-    ) -> PyResult<Vec<Verdict>> {
-        let index = opened.index(py)?;
-        let writing = opened.write(py)?;
-        let done = self.with_many(py, batch, progress, work);
-        drop(writing);
-        let kept = py.detach(|| self.keep(index));
-        let done = done?;
-        kept.or_raise(py)?;
-        Ok(done)
-    }
-
-    /// Works on the index alone, on this thread.
-    fn work<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&Index) -> simgpu::Result<T> + Send,
-    ) -> PyResult<T> {
-        let opened = self.open(py)?;
-        let index = opened.index(py)?;
-        py.detach(|| work(index)).or_raise(py)
-    }
-
-    /// Works with one document: on this thread, unless it is long. `writer` is the index if it is written to.
-    fn with_one<T: Send>(
-        &self,
-        text: &Bound<'_, PyAny>,
-        index: &Index,
-        writer: Option<&Opened>,
-        work: impl FnOnce(&dyn Documents) -> simgpu::Result<T> + Send,
-    ) -> PyResult<T> {
-        let py = text.py();
-        let run = |document: &dyn Documents| {
-            if document.get(0).bytes() < pool::INLINE_BYTES {
-                return py.detach(|| work(document)).or_raise(py);
-            }
-            // Two writers in one pool would wait for each other for ever.
-            let _turn = writer.map(|opened| opened.write(py)).transpose()?;
-            pool::run(py, self.threads, &mut Display::default(), |_| {
-                work(document)
-            })
-        };
-        if !index.engine().takes_tokens() {
-            let given = text.extract::<&str>();
-            let text = given.map_err(|error| refused(text, "text", "a str", error))?;
-            return run(&[text]);
-        }
-        let column = Column::Objects(PyTuple::new(py, [text])?);
-        let mut lists = Vec::new();
-        run(&column.tokens(&mut lists)?)
-    }
-
-    /// Works with the documents of a batch, some at a time, on the pool.
-    fn with_many<T: Send>(
-        &self,
-        py: Python<'_>,
-        batch: &DocumentBatch<'_>,
-        progress: Option<&Bound<'_, PyAny>>,
-        work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<T>> + Sync,
-    ) -> PyResult<Vec<T>> {
-        let progress = progress.filter(|progress| !progress.is_none());
-        let mut display = Display::new(progress.cloned())?;
-        batch.with_documents(|documents| {
-            pool::run(py, self.threads, &mut display, |progress| {
-                let mut done = Vec::with_capacity(documents.len());
-                progress.begin("index", documents.len() as u64);
-                while done.len() < documents.len() {
-                    let rows = part_from(documents, done.len(), PART_BYTES);
-                    let part = DocumentRange::new(documents, rows.clone());
-                    done.extend(work(&part, rows)?);
-                    advance(progress, done.len() as u64, done.len() as u64, 0)?;
-                }
-                Ok(done)
-            })
-        })
     }
 }
 

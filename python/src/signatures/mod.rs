@@ -1,96 +1,32 @@
 //! Signatures as Python objects.
 
-use std::panic::RefUnwindSafe;
-use std::path::PathBuf;
-use std::ptr::NonNull;
-use std::sync::Arc;
+mod slots;
 
-use arrow_array::{Array, ArrayRef, FixedSizeListArray, UInt32Array, UInt64Array};
-use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_schema::{DataType, Field};
-use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{Element, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+mod arrays;
+
+mod rows;
+
+use numpy::{PyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple, PyType};
 use rayon::prelude::*;
 use simgpu::Error;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Banding, Cardinality, JaccardEstimate, SlotBits, band_key};
-use simgpu::scheme::{Scheme, SlotVec, Slots, SlotsMut, Values};
-use simgpu::search::SignaturesInMemory;
+use simgpu::pipeline::{Cardinality, JaccardEstimate, SlotBits};
+use simgpu::scheme::{Scheme, SlotVec, Slots, Values};
+use std::path::PathBuf;
 
 use crate::arguments::{argument, optional_argument, refused, type_of};
-use crate::arrow::{Chunks, export_array, import, of_arrow};
+use crate::arrow::{export_array, import};
 use crate::errors::{OrRaise, parameter_error};
 use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{PyScheme, SEED, banding_of_arguments, scheme_of};
 
-/// Shared slots. Rows are cut out of them without a copy, and they go to numpy and Arrow as they are.
-#[derive(Clone)]
-pub(crate) struct SlotBuffer(Values<ScalarBuffer<u32>, ScalarBuffer<u64>>);
+pub(crate) use slots::SlotBuffer;
 
-/// Memory of a numpy array, alive as long as this.
-struct Held(#[allow(dead_code, reason = "kept for its drop")] Py<PyAny>);
-
-impl RefUnwindSafe for Held {}
-
-impl SlotBuffer {
-    /// Takes over the memory of a vector.
-    pub(crate) fn of_vec(slots: SlotVec) -> Self {
-        SlotBuffer(match slots {
-            Values::U32(slots) => Values::U32(slots.into()),
-            Values::U64(slots) => Values::U64(slots.into()),
-        })
-    }
-
-    /// Shares the memory of a C-contiguous array.
-    pub(crate) fn of_narrow(array: &Bound<'_, PyArray2<u32>>) -> PyResult<Self> {
-        Ok(SlotBuffer(Values::U32(shared(array)?)))
-    }
-
-    /// Shares the memory of a C-contiguous array.
-    pub(crate) fn of_wide(array: &Bound<'_, PyArray2<u64>>) -> PyResult<Self> {
-        Ok(SlotBuffer(Values::U64(shared(array)?)))
-    }
-
-    fn view(&self) -> Slots<'_> {
-        self.0.view()
-    }
-
-    /// The slots `start..start + len`, without a copy.
-    fn slice(&self, start: usize, len: usize) -> Self {
-        SlotBuffer(match &self.0 {
-            Values::U32(slots) => Values::U32(slots.slice(start, len)),
-            Values::U64(slots) => Values::U64(slots.slice(start, len)),
-        })
-    }
-
-    fn array(&self) -> ArrayRef {
-        match &self.0 {
-            Values::U32(slots) => Arc::new(UInt32Array::new(slots.clone(), None)),
-            Values::U64(slots) => Arc::new(UInt64Array::new(slots.clone(), None)),
-        }
-    }
-}
-
-/// A buffer over the memory of a C-contiguous array, which it keeps alive.
-fn shared<T: Element + arrow_buffer::ArrowNativeType>(
-    array: &Bound<'_, PyArray2<T>>,
-) -> PyResult<ScalarBuffer<T>> {
-    let bytes = array.len() * size_of::<T>();
-    let borrowed = array.try_readonly();
-    let borrowed = borrowed.map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    let first = NonNull::from(borrowed.as_slice()?).cast::<u8>();
-    let owner = Arc::new(Held(array.clone().into_any().unbind()));
-    // SAFETY: `as_slice` proves that the array is contiguous and aligned, so that `first` is valid for `bytes` bytes.
-    // `owner` keeps the array, and numpy refuses to move memory to which another object refers. As everywhere in numpy,
-    // whoever writes to an array while another thread reads it may make that thread read old or new values.
-    #[allow(unsafe_code, reason = "the buffer shares the memory of the array")]
-    let buffer = unsafe { Buffer::from_custom_allocation(first, bytes, owner) };
-    Ok(buffer.into())
-}
+use arrays::{matrix_of_values, matrix_over, no_row, slots_of, slots_of_arrow};
 
 /// MinHash signatures: a matrix of shape (documents, num_perm).
 ///
@@ -557,152 +493,6 @@ const INLINE_SLOTS: usize = 1 << 18;
 /// Rows of a matrix between two looks at whether to stop.
 const BLOCK: usize = 256;
 
-impl PySignatures {
-    /// The band keys, of shape (documents, bands).
-    pub(crate) fn keys_of<'py>(
-        &self,
-        py: Python<'py>,
-        banding: Banding,
-    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let (slots, num_perm) = (self.view(), self.scheme.num_perm());
-        let of_row = |row: usize| {
-            (0..).zip(0..banding.bands()).map(move |(band, first)| {
-                let start = row * num_perm + first * banding.rows();
-                band_key(band, slots.range(start..start + banding.rows()))
-            })
-        };
-        let keys: Vec<u64> = py.detach(|| (0..self.rows()).flat_map(of_row).collect());
-        matrix_of_values(py, [self.rows(), banding.bands()], keys)
-    }
-
-    /// Signatures of whole rows.
-    pub(crate) fn new(scheme: Scheme, slots: SlotBuffer) -> Self {
-        PySignatures { scheme, slots }
-    }
-
-    fn checked(scheme: Scheme, slots: SlotBuffer) -> PyResult<Self> {
-        let width = scheme.family().slot_width();
-        if slots.0.width() != width {
-            let bits = 8 * width.bytes();
-            return Err(PyTypeError::new_err(format!(
-                "slots are not as wide as those of {scheme}; give an array of uint{bits}"
-            )));
-        }
-        Ok(PySignatures { scheme, slots })
-    }
-
-    fn with(&self, slots: SlotBuffer) -> Self {
-        PySignatures::new(self.scheme.clone(), slots)
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.slots.0.len() / self.scheme.num_perm()
-    }
-
-    /// All slots, row by row.
-    pub(crate) fn view(&self) -> Slots<'_> {
-        self.slots.view()
-    }
-
-    pub(crate) fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
-
-    /// What the library searches.
-    pub(crate) fn in_memory(&self) -> SignaturesInMemory<'_> {
-        SignaturesInMemory {
-            slots: self.view(),
-            scheme: &self.scheme,
-        }
-    }
-
-    fn at(&self, row: usize) -> Slots<'_> {
-        let num_perm = self.scheme.num_perm();
-        self.view().range(row * num_perm..(row + 1) * num_perm)
-    }
-
-    /// The slots of a row; negative ones count from the end.
-    fn row(&self, name: &str, row: &Bound<'_, PyAny>) -> PyResult<Slots<'_>> {
-        let row: isize = argument(row, name, "a row number")?;
-        let rows = self.rows();
-        let index = match usize::try_from(row) {
-            Ok(index) => Some(index),
-            Err(_) => rows.checked_sub(row.unsigned_abs()),
-        };
-        let index = index.filter(|index| *index < rows);
-        let index = index.ok_or_else(|| {
-            PyIndexError::new_err(format!("row {row} is out of range; there are {rows} rows"))
-        })?;
-        Ok(self.at(index))
-    }
-
-    fn check_scheme(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        if self.scheme == other.scheme {
-            return Ok(());
-        }
-        let [left, right] = [self, other].map(|all| PyScheme(all.scheme.clone()).__repr__());
-        let message = format!(
-            "cannot combine signatures of {left} and of {right}; sign all documents with one scheme"
-        );
-        Err(parameter_error(py, message))
-    }
-
-    /// The least of both for each slot.
-    fn merged(&self, other: &Self) -> simgpu::Result<SlotVec> {
-        let mut merged = match self.view() {
-            Slots::U32(slots) => SlotVec::U32(slots.to_vec()),
-            Slots::U64(slots) => SlotVec::U64(slots.to_vec()),
-        };
-        let mut slots = match &mut merged {
-            SlotVec::U32(slots) => SlotsMut::U32(slots),
-            SlotVec::U64(slots) => SlotsMut::U64(slots),
-        };
-        let empty = self.scheme.empty_slot();
-        if empty != 0 {
-            slots.merge(other.view())?;
-            return Ok(merged);
-        }
-        // The slots of the empty set are less than all others here, so that the minimum would be wrong.
-        let num_perm = self.scheme.num_perm();
-        for row in 0..self.rows() {
-            let range = row * num_perm..(row + 1) * num_perm;
-            let new = other.at(row);
-            match (&mut merged, new) {
-                (SlotVec::U32(slots), Slots::U32(new)) => {
-                    lower_unless_empty(&mut slots[range], new)
-                }
-                (SlotVec::U64(slots), Slots::U64(new)) => {
-                    lower_unless_empty(&mut slots[range], new)
-                }
-                _ => return Err(Conflict::SlotWidths.into()),
-            }
-        }
-        Ok(merged)
-    }
-
-    fn list_array(&self) -> PyResult<FixedSizeListArray> {
-        let values = self.slots.array();
-        let item = Arc::new(Field::new("item", values.data_type().clone(), false));
-        let num_perm = i32::try_from(self.scheme.num_perm())?;
-        FixedSizeListArray::try_new(item, num_perm, values, None).map_err(of_arrow)
-    }
-}
-
-/// Merges the signature of another set, where all slots of an empty set are 0.
-fn lower_unless_empty<S: Copy + Ord + Default>(slots: &mut [S], other: &[S]) {
-    let is_empty = |slots: &[S]| slots.iter().all(|slot| *slot == S::default());
-    if is_empty(other) {
-        return;
-    }
-    if is_empty(slots) {
-        slots.copy_from_slice(other);
-        return;
-    }
-    for (slot, other) in slots.iter_mut().zip(other) {
-        *slot = (*slot).min(*other);
-    }
-}
-
 /// The paths of files of signatures.
 const PATH: &str = "the path of a .npy or .parquet file";
 
@@ -731,100 +521,4 @@ fn scheme_for(scheme: &Bound<'_, PyAny>, columns: usize, seed: Option<i64>) -> P
         return Err(Python::attach(|py| parameter_error(py, message)));
     }
     Ok(scheme)
-}
-
-/// The slots of an array of two dimensions: a copy, or, if allowed and possible, its memory.
-fn slots_of(array: &Bound<'_, PyUntypedArray>, copies: bool) -> PyResult<SlotBuffer> {
-    let py = array.py();
-    let shares = !copies && array.is_c_contiguous();
-    let options = PyDict::new(py);
-    options.set_item("order", "C")?;
-    let owned = if shares {
-        array.clone().into_any()
-    } else {
-        py.import("numpy")?
-            .call_method("array", (array,), Some(&options))?
-    };
-    if let Ok(slots) = owned.cast::<PyArray2<u32>>() {
-        return SlotBuffer::of_narrow(slots);
-    }
-    if let Ok(slots) = owned.cast::<PyArray2<u64>>() {
-        return SlotBuffer::of_wide(slots);
-    }
-    let dtype = array.dtype();
-    Err(PyTypeError::new_err(format!(
-        "slots have type {dtype}; give an array of uint32 or uint64 with two dimensions"
-    )))
-}
-
-/// The number of slots per signature, and all slots, of an Arrow column.
-fn slots_of_arrow(py: Python<'_>, chunks: &Chunks) -> PyResult<(usize, SlotBuffer)> {
-    let wrong = || {
-        PyTypeError::new_err(format!(
-            "data have the Arrow type {}; give fixed_size_list of uint32 or uint64",
-            chunks.data_type
-        ))
-    };
-    let DataType::FixedSizeList(item, num_perm) = &chunks.data_type else {
-        return Err(wrong());
-    };
-    let values = chunks.arrays.iter().map(|array| {
-        let lists = array.as_any().downcast_ref::<FixedSizeListArray>();
-        let lists = lists.ok_or_else(wrong)?;
-        if lists.null_count() > 0 || lists.values().null_count() > 0 {
-            let message = "a signature is null; leave it out";
-            return Err(parameter_error(py, message));
-        }
-        Ok(lists.values().clone())
-    });
-    let values: Vec<ArrayRef> = values.collect::<PyResult<_>>()?;
-    let values = match values.as_slice() {
-        [] => arrow_array::new_empty_array(item.data_type()),
-        [one] => one.clone(),
-        many => {
-            let many: Vec<&dyn Array> = many.iter().map(|values| &**values).collect();
-            arrow_select::concat::concat(&many).map_err(of_arrow)?
-        }
-    };
-    let slots = if let Some(values) = values.as_any().downcast_ref::<UInt32Array>() {
-        Values::U32(values.values().clone())
-    } else if let Some(values) = values.as_any().downcast_ref::<UInt64Array>() {
-        Values::U64(values.values().clone())
-    } else {
-        return Err(wrong());
-    };
-    Ok((usize::try_from(*num_perm)?, SlotBuffer(slots)))
-}
-
-/// A read-only array over memory that `owner` keeps alive.
-fn matrix_over<'py, T: Element>(
-    shape: [usize; 2],
-    slots: &[T],
-    owner: Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let view = ArrayView2::from_shape(shape, slots);
-    let view = view.map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    // SAFETY: `owner` is the frozen object that holds the slots. It neither moves nor frees them before it is dropped.
-    #[allow(unsafe_code, reason = "numpy reads the memory of the object")]
-    let array = unsafe { PyArray2::borrow_from_array(&view, owner) };
-    // Not by a borrow of rust-numpy: another thread may read the same memory through one.
-    array.getattr("flags")?.setattr("writeable", false)?;
-    Ok(array.into_any())
-}
-
-/// An array of two dimensions that takes over `values`.
-fn matrix_of_values<T: Element>(
-    py: Python<'_>,
-    shape: [usize; 2],
-    values: Vec<T>,
-) -> PyResult<Bound<'_, PyArray2<T>>> {
-    let array = Array2::from_shape_vec(shape, values);
-    let array = array.map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    Ok(PyArray2::from_owned_array(py, array))
-}
-
-fn no_row() -> PyErr {
-    PyTypeError::new_err(
-        "the index selects no rows; give a number, a slice, an array of row numbers or a mask",
-    )
 }

@@ -1,9 +1,11 @@
 //! `MinHash`: its methods in Python.
 
+mod bulk;
+
 use pyo3::exceptions::{PyDeprecationWarning, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use simgpu::pipeline::Scratch;
 use simgpu_twins::datasketch::{
     PermutationScheme, empty_slots, estimate_cardinality, is_of_empty_set, lower_slots, ratio,
@@ -23,6 +25,10 @@ use super::writer::{Writer, read_gpu_mode};
 use crate::errors::{OrRaise, warn_as};
 use crate::pool;
 use crate::progress::Display;
+
+pub(crate) use bulk::{PySketches, restore_minhash};
+
+use bulk::{create, sketch_like};
 
 #[pymethods]
 impl PyMinHash {
@@ -499,80 +505,4 @@ impl PyMinHash {
         let own = slf.getattr(intern!(slf.py(), "__dict__"))?;
         own.cast::<PyDict>()?.update(attributes.as_mapping())
     }
-}
-
-/// Makes a pickled `MinHash`.
-#[pyfunction]
-#[pyo3(signature = (state, hashfunc=None, permutations=None, cls=None))]
-pub(crate) fn restore_minhash<'py>(
-    py: Python<'py>,
-    state: &[u8],
-    hashfunc: Option<&Bound<'py, PyAny>>,
-    permutations: Option<&Bound<'py, PyAny>>,
-    cls: Option<&Bound<'py, PyType>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let sketch = PyMinHash::from_state(py, state, hashfunc, permutations)?;
-    match cls {
-        Some(cls) => create(cls, sketch),
-        None => Ok(Bound::new(py, sketch)?.into_any()),
-    }
-}
-
-/// Iterates over the sketches of sets: what ``MinHash.generator`` returns.
-#[pyclass(module = "simgpu.datasketch", name = "_Sketches")]
-pub(crate) struct PySketches {
-    template: Py<PyAny>,
-    sets: Py<PyIterator>,
-}
-
-#[pymethods]
-impl PySketches {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (template, mut sets) = {
-            let this = slf.try_borrow()?;
-            (
-                this.template.bind(slf.py()).clone(),
-                this.sets.bind(slf.py()).clone(),
-            )
-        };
-        let tokens = sets.next().transpose()?;
-        tokens
-            .map(|tokens| sketch_like(&template, &tokens))
-            .transpose()
-    }
-}
-
-/// A copy of `template`, updated with tokens. A subclass may have its own methods for both.
-fn sketch_like<'py>(
-    template: &Bound<'py, PyAny>,
-    tokens: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = template.py();
-    let Ok(template) = template.cast_exact::<PyMinHash>() else {
-        let sketch = template.call_method0(intern!(py, "copy"))?;
-        sketch.call_method1(intern!(py, "update_batch"), (tokens,))?;
-        return Ok(sketch);
-    };
-    let mut sketch = PyMinHash::read(template)?.copied(py)?;
-    let hashes = {
-        let hashfunc = sketch.writer("hashfunc")?.hashfunc.clone_ref(py);
-        hashfunc.hash_all(sketch.kind, tokens)?
-    };
-    sketch.lower_batch(py, &hashes)?;
-    Ok(Bound::new(py, sketch)?.into_any())
-}
-
-/// An object of a class, `MinHash` or one derived from it, with the contents of a sketch.
-fn create<'py>(cls: &Bound<'py, PyType>, sketch: PyMinHash) -> PyResult<Bound<'py, PyAny>> {
-    let py = cls.py();
-    if cls.is(PyType::new::<PyMinHash>(py)) {
-        return Ok(Bound::new(py, sketch)?.into_any());
-    }
-    let object = cls.call_method1(intern!(py, "__new__"), (cls,))?;
-    *object.cast::<PyMinHash>()?.try_borrow_mut()? = sketch;
-    Ok(object)
 }

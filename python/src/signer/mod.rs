@@ -1,38 +1,36 @@
 //! Signs what Python gives: texts, lists of tokens, sets of hashes.
 
+mod opened;
+
+mod run;
+
+mod batches;
+
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::OnceLock;
 
-use numpy::PyUntypedArrayMethods;
-use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
-use pyo3::exceptions::PyTypeError;
+use numpy::PyArray2;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
-use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Scratch, ShingleBatch, ShingleSets, Signatures, SignaturesMut, Unit};
-use simgpu::progress::{Progress, advance};
-use simgpu::scheme::{Hashes, Scheme, SlotsMut, Width};
+use simgpu::pipeline::Unit;
+use simgpu::scheme::{Scheme, SlotsMut};
 
 use crate::arguments::{THREADS, optional_argument};
 use crate::engines::{Engines, has_device};
 use crate::errors::OrRaise;
 use crate::hashes::HashSets;
-use crate::lists::{Lists, for_each_lists, pass_strings};
 use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Sets, column_name, refuse_counts};
 
-/// The work of a row beside its text, in bytes of text.
-const PER_ROW: usize = 16;
+pub(crate) use opened::{builder, open};
 
-/// Hashes between two looks at whether to stop: some 5 ms on one core.
-const BATCH_HASHES: usize = 1 << 20;
+use batches::{PER_ROW, sign_documents, sign_sets};
+use run::{Run, Target, hashed, sets_of, written};
 
 /// Computes MinHash signatures.
 ///
@@ -317,81 +315,6 @@ impl PySigner {
     }
 }
 
-/// Engines for a scheme; `None` means the shingling of the scheme.
-pub(crate) fn open(
-    py: Python<'_>,
-    scheme: &Scheme,
-    shingling: Option<&PyShingling>,
-    backend: Backend,
-) -> PyResult<Engines> {
-    Engines::new(py, builder(py, scheme, shingling)?, backend)
-}
-
-/// A builder of engines for a scheme.
-pub(crate) fn builder(
-    py: Python<'_>,
-    scheme: &Scheme,
-    shingling: Option<&PyShingling>,
-) -> PyResult<EngineBuilder> {
-    let mut builder = Engine::builder().scheme(scheme.clone());
-    if let Some(shingling) = shingling {
-        builder = builder.shingling(shingling.resolve(scheme).or_raise(py)?);
-        if let Some(hash) = shingling.base_hash() {
-            builder = builder.hash(hash);
-        }
-    }
-    Ok(builder)
-}
-
-/// Where signatures are written.
-enum Target<'py> {
-    /// To new memory.
-    New(Signatures),
-    /// To the caller's array.
-    Narrow(Bound<'py, PyArray2<u32>>),
-    /// To the caller's array.
-    Wide(Bound<'py, PyArray2<u64>>),
-}
-
-impl<'py> Target<'py> {
-    fn new(scheme: &Scheme, rows: usize, out: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
-        let width = scheme.family().slot_width();
-        let num_perm = scheme.num_perm();
-        let Some(out) = out else {
-            let mut signatures = Signatures::new(num_perm, width);
-            signatures.push_rows(rows);
-            return Ok(Target::New(signatures));
-        };
-        let wrong = || {
-            let bits = 8 * width.bytes();
-            PyTypeError::new_err(format!(
-                "out does not fit; give a C-contiguous array of shape ({rows}, {num_perm}) and type uint{bits}"
-            ))
-        };
-        let fits = |array: &Bound<'py, numpy::PyUntypedArray>| {
-            array.shape() == [rows, num_perm] && array.is_c_contiguous()
-        };
-        match width {
-            Width::U32 => match out.cast::<PyArray2<u32>>() {
-                Ok(array) if fits(array.as_untyped()) => Ok(Target::Narrow(array.clone())),
-                _ => Err(wrong()),
-            },
-            Width::U64 => match out.cast::<PyArray2<u64>>() {
-                Ok(array) if fits(array.as_untyped()) => Ok(Target::Wide(array.clone())),
-                _ => Err(wrong()),
-            },
-        }
-    }
-}
-
-/// Documents or sets that are being signed.
-struct Run<'a> {
-    engine: &'a Engine,
-    slots: SlotsMut<'a>,
-    /// `None`: no thread but the calling one is used.
-    progress: Option<&'a dyn Progress>,
-}
-
 impl PySigner {
     fn engines_for_tokens(&self, py: Python<'_>) -> PyResult<&Engines> {
         if self.shingling.is_some() {
@@ -472,129 +395,4 @@ impl PySigner {
         };
         Ok(PySignatures::new(scheme, slots))
     }
-}
-
-/// Borrows an array to write to.
-fn written<'py, T: numpy::Element>(
-    array: &Bound<'py, PyArray2<T>>,
-) -> PyResult<PyReadwriteArray2<'py, T>> {
-    array.try_readwrite().map_err(|error| {
-        PyTypeError::new_err(format!("cannot write to out: {error}; give another array"))
-    })
-}
-
-/// The shingle sets of lists of tokens of Python.
-fn hashed(rows: &Bound<'_, PyTuple>, engines: &Engines) -> PyResult<ShingleBatch> {
-    let py = rows.py();
-    let engine = engines.on_cpu();
-    let shingler = engine.shingler();
-    let mut batch = ShingleBatch::new(engine.scheme().family().hash_width());
-    let mut scratch = Scratch::default();
-    for_each_lists(rows, shingler.takes_single_tokens(), |lists| match lists {
-        Lists::Strings(list, row) => {
-            shingler.shingle_single_tokens(&mut batch, |pass| pass_strings(list, row, pass))
-        }
-        Lists::Read(tokens) => {
-            shingler.check_forms(tokens).or_raise(py)?;
-            for row in 0..tokens.len() {
-                shingler.shingle_onto(tokens.get(row), &mut scratch, &mut batch);
-            }
-            Ok(())
-        }
-    })?;
-    Ok(batch)
-}
-
-fn sets_of<'a>(sets: &ShingleSets<'a>) -> Sets<'a> {
-    let ends = (0..sets.len()).map(|set| sets.range(set).end);
-    Sets {
-        hashes: sets.hashes(),
-        offsets: std::iter::once(0).chain(ends).collect(),
-    }
-}
-
-fn sign_documents<D: Documents + ?Sized>(run: Run<'_>, documents: &D) -> simgpu::Result<()> {
-    let Run {
-        engine,
-        slots,
-        progress,
-    } = run;
-    if let Some(progress) = progress {
-        let signatures = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
-        return engine.sign_into(documents, signatures, progress);
-    }
-    engine.shingler().check_forms(documents)?;
-    let shingles = engine.shingler().shingle(documents);
-    let sets = shingles.sets();
-    let ranges = (0..sets.len()).map(|i| sets.range(i));
-    sign_each(engine, sets.hashes(), ranges, slots)
-}
-
-/// Signs sets, one after the other, on this thread alone.
-fn sign_each(
-    engine: &Engine,
-    hashes: Hashes<'_>,
-    sets: impl Iterator<Item = Range<usize>>,
-    slots: SlotsMut<'_>,
-) -> simgpu::Result<()> {
-    let mut rest = slots;
-    for set in sets {
-        let (own, others) = rest.split_at(engine.scheme().num_perm());
-        rest = others;
-        engine.signer().sign_set(hashes.range(set), own)?;
-    }
-    Ok(())
-}
-
-fn sign_sets(run: Run<'_>, all: &[Sets<'_>]) -> simgpu::Result<()> {
-    let Run {
-        engine,
-        slots,
-        progress,
-    } = run;
-    let count: usize = all.iter().map(Sets::len).sum();
-    if let Some(progress) = progress {
-        progress.begin("sign", count as u64);
-    }
-    let (mut rest, mut done) = (slots, 0);
-    for sets in all {
-        let Some(progress) = progress else {
-            let (own, others) = rest.split_at(sets.len() * engine.scheme().num_perm());
-            rest = others;
-            let ranges = sets.offsets.windows(2).map(|set| set[0]..set[1]);
-            sign_each(engine, sets.hashes, ranges, own)?;
-            continue;
-        };
-        let mut first = 0;
-        while first < sets.len() {
-            let enough = sets.offsets[first] + BATCH_HASHES;
-            let end = sets.offsets.partition_point(|offset| *offset < enough);
-            let end = end.min(sets.len());
-            let (own, others) = rest.split_at((end - first) * engine.scheme().num_perm());
-            rest = others;
-            sign_batch(engine, sets, first..end, own)?;
-            for notice in engine.signer().notices() {
-                progress.warn(&notice);
-            }
-            done += end - first;
-            first = end;
-            advance(progress, done as u64, done as u64, 0)?;
-        }
-    }
-    Ok(())
-}
-
-/// Signs the sets `range` of `sets`, on the current pool.
-fn sign_batch(
-    engine: &Engine,
-    sets: &Sets<'_>,
-    range: Range<usize>,
-    slots: SlotsMut<'_>,
-) -> simgpu::Result<()> {
-    let offsets = &sets.offsets[range.start..=range.end];
-    let (first, end) = (offsets[0], offsets[range.len()]);
-    let offsets: Vec<i64> = offsets.iter().map(|at| (at - first) as i64).collect();
-    let sets = ShingleSets::new(sets.hashes.range(first..end), &offsets)?;
-    let signatures = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
-    engine.signer().sign_sets(&sets, signatures)
 }
