@@ -344,6 +344,7 @@ pub(crate) const SIGNATURE_OPTIONS: [&str; 6] = [
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use simgpu::simd::Isa;
 
     use super::*;
 

@@ -190,6 +190,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::numbers::duration;
     use super::*;
 
     #[test]

@@ -6,6 +6,8 @@ mod arrays;
 
 mod rows;
 
+use std::path::PathBuf;
+
 use numpy::{PyArray2, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,7 +17,6 @@ use simgpu::Error;
 use simgpu::error::Conflict;
 use simgpu::pipeline::{Cardinality, JaccardEstimate, SlotBits};
 use simgpu::scheme::{Scheme, SlotVec, Slots, Values};
-use std::path::PathBuf;
 
 use crate::arguments::{argument, optional_argument, refused, type_of};
 use crate::arrow::{export_array, import};

@@ -1,11 +1,12 @@
 //! Signs documents and sets in batches.
 
+use std::ops::Range;
+
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::pipeline::{ShingleSets, SignaturesMut};
 use simgpu::progress::advance;
 use simgpu::scheme::{Hashes, SlotsMut};
-use std::ops::Range;
 
 use super::run::Run;
 use crate::texts::Sets;

@@ -14,8 +14,9 @@ mod sets;
 
 mod column;
 
-use simgpu::documents::Documents;
 use std::ops::Range;
+
+use simgpu::documents::Documents;
 
 pub(crate) use column::{Column, as_table, column_name, has_index_level, several_columns};
 pub(crate) use sets::Sets;

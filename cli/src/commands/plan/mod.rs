@@ -4,9 +4,10 @@ mod small_run;
 
 mod page;
 
-use crate::commands::plan::small_run::MOST_DOCUMENTS;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+
+use crate::commands::plan::small_run::MOST_DOCUMENTS;
 
 use clap::Args;
 use simgpu::Error;

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use simgpu_index::{LshIndex, RowBytes};
+use simgpu_index::RowBytes;
 use simgpu_twins::datasketch::bands::{SlotLayout, slots_from_swapped};
 
 use super::keys::Sought;
@@ -397,32 +397,7 @@ impl MinHashLsh {
 
     /// Takes on what `_state` returned. The index must be empty.
     fn _set_state(&self, py: Python<'_>, state: Pickled<'_>) -> PyResult<()> {
-        let (scheme, keys, names, layout, widths, words) = state;
-        let refused =
-            || PyValueError::new_err("the pickle of the index is damaged; write it again");
-        let is_hashed = lock(py, &self.state).hashfunc.is_some();
-        let layout = SlotLayout::from_pair(layout.0, layout.1).ok_or_else(refused)?;
-        let banding = self.banding(layout, is_hashed)?;
-        let rows = RowBytes { widths, words };
-        let index = LshIndex::from_bytes(banding, layout.width, &rows).map_err(|_| refused())?;
-        if index.len() != keys.len() {
-            return Err(refused());
-        }
-        let mut sought: Vec<_> = keys.iter().map(Sought::new).collect::<PyResult<_>>()?;
-        for sought in &mut sought {
-            let (mut state, first) = locate(py, &self.state, sought)?;
-            state.keys.push(sought, first);
-        }
-        let mut state = lock(py, &self.state);
-        state.scheme = scheme;
-        for name in names {
-            state.names.number(name);
-        }
-        state.contents = (!index.is_empty()).then_some(LshContents {
-            values_per_slot: layout.values_per_slot,
-            index,
-        });
-        Ok(())
+        self.restore(py, state)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

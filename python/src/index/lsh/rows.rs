@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use simgpu::pipeline::Banding;
 use simgpu::scheme::{SlotVec, Values};
-use simgpu_index::LshIndex;
+use simgpu_index::{LshIndex, RowBytes};
 use simgpu_twins::datasketch::bands::{SlotLayout, swapped_bytes};
 
-use super::MinHashLsh;
 use super::keyed::{KeyedIndex, LshContents, SketchRow};
+use super::{MinHashLsh, Pickled};
 use crate::index::keys::Sought;
 use crate::index::sketch::{Sketch, matrix_of, scheme_of, sketch_of};
 use crate::index::{check_layout, check_scheme, locate, lock, refusal};
@@ -303,5 +303,35 @@ impl MinHashLsh {
             (bytes, state.keys.firsts_of(bucket).len())
         };
         buckets.into_iter().flatten().map(count).collect()
+    }
+
+    /// Takes on the contents of a pickle. The index must be empty.
+    pub(super) fn restore(&self, py: Python<'_>, state: Pickled<'_>) -> PyResult<()> {
+        let (scheme, keys, names, layout, widths, words) = state;
+        let refused =
+            || PyValueError::new_err("the pickle of the index is damaged; write it again");
+        let is_hashed = lock(py, &self.state).hashfunc.is_some();
+        let layout = SlotLayout::from_pair(layout.0, layout.1).ok_or_else(refused)?;
+        let banding = self.banding(layout, is_hashed)?;
+        let rows = RowBytes { widths, words };
+        let index = LshIndex::from_bytes(banding, layout.width, &rows).map_err(|_| refused())?;
+        if index.len() != keys.len() {
+            return Err(refused());
+        }
+        let mut sought: Vec<_> = keys.iter().map(Sought::new).collect::<PyResult<_>>()?;
+        for sought in &mut sought {
+            let (mut state, first) = locate(py, &self.state, sought)?;
+            state.keys.push(sought, first);
+        }
+        let mut state = lock(py, &self.state);
+        state.scheme = scheme;
+        for name in names {
+            state.names.number(name);
+        }
+        state.contents = (!index.is_empty()).then_some(LshContents {
+            values_per_slot: layout.values_per_slot,
+            index,
+        });
+        Ok(())
     }
 }
