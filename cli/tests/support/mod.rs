@@ -1,88 +1,36 @@
 //! Support for the tests of the command: a folder to run in, the outcome of a run, and texts from a formula.
 
-#![allow(dead_code, reason = "gpu_search uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "gpu_search uses a part of it")]
 
 #[cfg(feature = "gpu")]
 #[path = "../../../tests/support/gpu.rs"]
 pub(crate) mod gpu;
+
 pub(crate) mod made_up;
+
 pub(crate) mod recall;
+
 pub(crate) mod truth;
+
+mod compressed;
+
+mod answering;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
+pub(crate) use answering::Answering;
+pub(crate) use compressed::{bzip2, decompressed, gzip, xz, zstd};
+
 /// The program under test.
 pub(crate) const SIMGPU: &str = env!("CARGO_BIN_EXE_simgpu");
-
-/// A running program that answers lines of JSON on stdin with lines of JSON.
-pub(crate) struct Answering {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Answering {
-    pub(crate) fn start(place: &Place, arguments: &str) -> Self {
-        let mut child = Command::new(SIMGPU)
-            .args(arguments.split(' '))
-            .current_dir(place.path(""))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Answering {
-            stdin: child.stdin.take().unwrap(),
-            stdout: BufReader::new(child.stdout.take().unwrap()),
-            child,
-        }
-    }
-
-    /// The number of the process.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Writes a line, and does not wait for its answer.
-    pub(crate) fn tell(&mut self, line: impl std::fmt::Display) {
-        writeln!(self.stdin, "{line}").unwrap();
-    }
-
-    /// Waits for the answer to a line.
-    pub(crate) fn answer(&mut self) -> Value {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    /// Writes a line, and waits for its answer.
-    pub(crate) fn ask(&mut self, line: impl std::fmt::Display) -> Value {
-        self.tell(line);
-        self.answer()
-    }
-
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Ends the input, and waits for the end of the program.
-    pub(crate) fn end(self) -> ExitStatus {
-        let Answering {
-            mut child, stdin, ..
-        } = self;
-        drop(stdin);
-        child.wait().unwrap()
-    }
-}
 
 /// A temporary folder that holds the files of a test, and in which the program runs.
 pub(crate) struct Place {
@@ -339,44 +287,6 @@ pub(crate) fn number_in(line: &str, field: &str) -> f64 {
     digits
         .parse()
         .unwrap_or_else(|_| panic!("{field} in {line}"))
-}
-
-pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).unwrap()
-}
-
-pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-pub(crate) fn bzip2(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-/// The bytes decompressed, if they are compressed.
-pub(crate) fn decompressed(bytes: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::new();
-    match bytes {
-        [0x1F, 0x8B, ..] => flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain),
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => zstd::Decoder::new(bytes).unwrap().read_to_end(&mut plain),
-        [0xFD, b'7', b'z', ..] => {
-            liblzma::read::XzDecoder::new_multi_decoder(bytes).read_to_end(&mut plain)
-        }
-        [b'B', b'Z', b'h', ..] => bzip2::read::MultiBzDecoder::new(bytes).read_to_end(&mut plain),
-        _ => (&mut &*bytes).read_to_end(&mut plain),
-    }
-    .unwrap();
-    plain
 }
 
 /// A table of these columns as a Parquet file.

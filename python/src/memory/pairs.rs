@@ -1,4 +1,5 @@
 //! Finds the similar pairs of documents or signatures.
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,4 +1,5 @@
 //! A search, ready to run, and the options that make it.
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::backend::Backend;

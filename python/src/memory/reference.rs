@@ -1,4 +1,5 @@
 //! The documents, or signatures, that others are compared with.
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
