@@ -208,7 +208,7 @@ const PACKAGES: [(Reader, &str); 16] = [
 ];
 
 /// Modules of packages whose rooms, or files, stand on floors. A package as a whole has no name in Rust.
-const FLOORS: [(&str, &str, &[&[&str]]); 10] = [
+const FLOORS: [(&str, &str, &[&[&str]]); 11] = [
     ("crates/base/src", "", BASE),
     ("crates/kernels/src", "", KERNELS),
     ("src", "", LIBRARY),

@@ -31,7 +31,7 @@ impl PassagesRun<'_> {
         let budget = self.budget();
         progress.begin("read", inputs.stored_bytes());
         let is_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &is_held), Vec::new());
+        let mut noted = Noted::new(self.on_bad_record, files, 0, &is_held, Vec::new());
         noted.places.of_reference = self.reference_files();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
@@ -118,7 +118,7 @@ impl PassagesRun<'_> {
         self.check_held(texts.held_bytes(), &files[file].named, &longest)?;
         let records = ChunkRecords {
             file,
-            records: RecordIds::of(records),
+            records: RecordIds::new(records),
             values: Ok(FieldValues::default()),
             sources: Ok(FieldValues::default()),
             bytes,

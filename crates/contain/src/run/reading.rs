@@ -159,7 +159,7 @@ impl ContainRun<'_> {
         }
         let records = ChunkRecords {
             file: chunk.file,
-            records: RecordIds::of(records),
+            records: RecordIds::new(records),
             values: Ok(FieldValues::default()),
             sources: Ok(FieldValues::default()),
             bytes: chunk.bytes(),

@@ -67,7 +67,8 @@ impl FirstReading<'_> {
         let noted = Noted::new(
             run.on_bad_record,
             self.inputs.files,
-            (0, &is_held),
+            0,
+            &is_held,
             Vec::new(),
         );
         let mut listing = Listing {

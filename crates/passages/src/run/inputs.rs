@@ -7,7 +7,7 @@ use super::options::PassagesRun;
 use simgpu::error::Result;
 use simgpu::machine::usable_memory_bytes;
 use simgpu::store::spill::Spill;
-use simgpu_files::{complete_places, ranks_of_files};
+use simgpu_files::{UncheckedPlaces, ranks_of_files};
 use simgpu_io::{Columns, InputFile, Inputs, LongestRecord, Places, Reading, Repeated, Wanted};
 
 /// The files that a run reads, once and again.
@@ -89,21 +89,19 @@ impl<'a> PassagesRun<'a> {
         documents: usize,
         spill: Option<&Spill>,
     ) -> Result<Places> {
-        let ids = (&self.fields.id, self.unique_ids);
+        let unchecked = UncheckedPlaces {
+            places,
+            documents,
+            id_field: &self.fields.id,
+            unique_ids: self.unique_ids,
+        };
         let repeated = |places: &mut Places| {
             let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
             let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
             spill.map_or(Ok(()), |spill| spill.note(IDS, &repeated))?;
             Ok(repeated)
         };
-        let progress = self.options.progress;
-        complete_places(
-            (places, documents),
-            ids,
-            repeated,
-            self.all_inputs(),
-            progress,
-        )
+        unchecked.complete(repeated, self.all_inputs(), self.options.progress)
     }
 }
 

@@ -123,7 +123,7 @@ impl<'a> PassagesRun<'a> {
             snap: Snap::default(),
             min_left: None,
             memory: None,
-            fields: Fields::of_form(units.unit == PassageUnit::Tokens),
+            fields: Fields::for_form(units.unit == PassageUnit::Tokens),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,

@@ -78,7 +78,7 @@ impl PassagesRun<'_> {
             elapsed_s,
         } = outcome;
         create_json(&output, REPORT, report)?;
-        create_run_record(&output, &self.options, timings, (*elapsed_s, resumed))?;
+        create_run_record(&output, &self.options, timings, *elapsed_s, resumed)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
         output.commit(self.options.progress)
@@ -181,7 +181,7 @@ impl PassagesRun<'_> {
         });
         let run = run.transpose()?;
         let unfinished = match &run {
-            Some(run) => unfinished(run, (inputs.temporary, memory), self.restart)?,
+            Some(run) => unfinished(run, inputs.temporary, memory, self.restart)?,
             None => None,
         };
         Ok(Budget {
