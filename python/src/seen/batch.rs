@@ -20,6 +20,8 @@ pub(super) const PART_BYTES: usize = 1 << 20;
 pub(super) struct DocumentBatch<'py> {
     column: Column<'py>,
     pub(super) ids: Option<Ids>,
+    /// Where progress is shown; `None` shows nothing.
+    pub(super) progress: Option<Bound<'py, PyAny>>,
     takes_tokens: bool,
 }
 
@@ -37,8 +39,15 @@ impl<'py> DocumentBatch<'py> {
         Ok(DocumentBatch {
             column,
             ids: beside.ids,
+            progress: None,
             takes_tokens: engine.takes_tokens(),
         })
+    }
+
+    /// Shows progress as the argument `progress` says.
+    pub(super) fn with_progress(mut self, progress: Option<&Bound<'py, PyAny>>) -> Self {
+        self.progress = progress.filter(|progress| !progress.is_none()).cloned();
+        self
     }
 
     /// The ids, of which each document has one.

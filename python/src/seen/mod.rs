@@ -304,8 +304,8 @@ impl PyIndex {
         let opened = self.open(py)?;
         let index = opened.index(py)?;
         let (threshold, limit) = least.of(index);
-        let batch = DocumentBatch::new(data, column, id, index.engine())?;
-        let hits = self.with_many(py, &batch, progress, |part, _| {
+        let batch = DocumentBatch::new(data, column, id, index.engine())?.with_progress(progress);
+        let hits = self.with_many(py, &batch, |part, _| {
             index.query_with(part, threshold, limit)
         })?;
         hit_table(&hits, index.search().measure, batch.ids.as_ref())
@@ -344,9 +344,9 @@ impl PyIndex {
         }
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let batch = DocumentBatch::new(data, column, id, index.engine())?;
+        let batch = DocumentBatch::new(data, column, id, index.engine())?.with_progress(progress);
         let ids = batch.required_ids()?;
-        let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
+        let verdicts = self.write_many(py, &opened, &batch, |part, rows| {
             index.add_if_new(part, &ids[rows], on_known_id)
         })?;
         let added: Vec<bool> = verdicts.iter().map(|it| *it == Verdict::Added).collect();
@@ -391,9 +391,9 @@ impl PyIndex {
         let on_known_id = on_known_id_of(py, on_known_id)?;
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let batch = DocumentBatch::new(data, column, id, index.engine())?;
+        let batch = DocumentBatch::new(data, column, id, index.engine())?.with_progress(progress);
         let ids = batch.required_ids()?;
-        let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
+        let verdicts = self.write_many(py, &opened, &batch, |part, rows| {
             index.add(part, &ids[rows], on_known_id)
         })?;
         let added = verdicts.iter().map(|verdict| *verdict == Verdict::Added);

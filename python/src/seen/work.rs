@@ -56,12 +56,12 @@ impl PyIndex {
         &self,
         py: Python<'_>,
         opened: &Opened,
-        (batch, progress): (&DocumentBatch<'_>, Option<&Bound<'_, PyAny>>),
+        batch: &DocumentBatch<'_>,
         work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<Verdict>> + Sync,
     ) -> PyResult<Vec<Verdict>> {
         let index = opened.index(py)?;
         let writing = opened.write(py)?;
-        let done = self.with_many(py, batch, progress, work);
+        let done = self.with_many(py, batch, work);
         drop(writing);
         let kept = py.detach(|| self.keep(index));
         let done = done?;
@@ -114,11 +114,9 @@ impl PyIndex {
         &self,
         py: Python<'_>,
         batch: &DocumentBatch<'_>,
-        progress: Option<&Bound<'_, PyAny>>,
         work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<T>> + Sync,
     ) -> PyResult<Vec<T>> {
-        let progress = progress.filter(|progress| !progress.is_none());
-        let mut display = Display::new(progress.cloned())?;
+        let mut display = Display::new(batch.progress.clone())?;
         batch.with_documents(|documents| {
             pool::run(py, self.threads, &mut display, |progress| {
                 let mut done = Vec::with_capacity(documents.len());
