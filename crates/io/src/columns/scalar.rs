@@ -7,10 +7,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
-    DurationSecondType, Float16Type, Float32Type, Float64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
@@ -23,12 +24,12 @@ use crate::json::json_string;
 use crate::usual::{text_of_day, text_of_duration, text_of_instant, usual};
 
 /// A float of 16 bits.
-type Half = <Float16Type as ArrowPrimitiveType>::Native;
+type F16 = <Float16Type as ArrowPrimitiveType>::Native;
 
 /// A value of a table.
 pub(crate) enum Scalar {
     Boolean(bool),
-    Half(Half),
+    Half(F16),
     Single(f32),
     Double(f64),
     /// A decimal number with all its digits.
@@ -64,26 +65,10 @@ impl Scalar {
             DataType::Float16 => Scalar::Half(with!(number, Float16Type)),
             DataType::Float32 => Scalar::Single(with!(number, Float32Type)),
             DataType::Float64 => Scalar::Double(with!(number, Float64Type)),
-            DataType::Decimal32(..) => Scalar::Decimal(
-                values
-                    .as_primitive::<Decimal32Type>()
-                    .value_as_string(place),
-            ),
-            DataType::Decimal64(..) => Scalar::Decimal(
-                values
-                    .as_primitive::<Decimal64Type>()
-                    .value_as_string(place),
-            ),
-            DataType::Decimal128(..) => Scalar::Decimal(
-                values
-                    .as_primitive::<Decimal128Type>()
-                    .value_as_string(place),
-            ),
-            DataType::Decimal256(..) => Scalar::Decimal(
-                values
-                    .as_primitive::<Decimal256Type>()
-                    .value_as_string(place),
-            ),
+            DataType::Decimal32(..) => Scalar::Decimal(with!(decimal, Decimal32Type)),
+            DataType::Decimal64(..) => Scalar::Decimal(with!(decimal, Decimal64Type)),
+            DataType::Decimal128(..) => Scalar::Decimal(with!(decimal, Decimal128Type)),
+            DataType::Decimal256(..) => Scalar::Decimal(with!(decimal, Decimal256Type)),
             DataType::Date32 => Scalar::Date(with!(moment, Date32Type)),
             DataType::Date64 => Scalar::Date(with!(moment, Date64Type)),
             DataType::Timestamp(unit, zone) => Scalar::Timestamp {
@@ -184,6 +169,10 @@ fn number<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, place: usize) -> T:
     values.value(place)
 }
 
+fn decimal<T: DecimalType>(values: &PrimitiveArray<T>, place: usize) -> String {
+    values.value_as_string(place)
+}
+
 fn moment<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> Dated<NaiveDateTime>
 where
     i64: From<T::Native>,
@@ -213,7 +202,7 @@ fn id_of_float(is_finite: bool, text: String) -> Id {
 fn text_of_half(value: f64) -> String {
     let is_near = |text: &str| {
         let shown = text.parse().unwrap_or(f64::NAN);
-        Half::from_f64(shown) == Half::from_f64(value)
+        F16::from_f64(shown) == F16::from_f64(value)
     };
     let mut texts = (0..6).map(|digits| format!("{value:.digits$e}"));
     match texts.find(|text| is_near(text)) {
