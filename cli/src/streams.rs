@@ -59,6 +59,8 @@ struct Stdin {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
     read: usize,
+    /// Whether the end of the input has come.
+    is_ended: bool,
 }
 
 impl Stdin {
@@ -67,11 +69,7 @@ impl Stdin {
         let reader = thread::Builder::new().spawn(move || {
             let mut stdin = io::stdin().lock();
             loop {
-                let mut block = vec![0; BLOCK];
-                let read = stdin.read(&mut block).map(|read| {
-                    block.truncate(read);
-                    block
-                });
+                let read = read_block(&mut stdin);
                 let is_end = read.as_ref().map_or(true, Vec::is_empty);
                 if sender.send(read).is_err() || is_end {
                     return;
@@ -83,7 +81,23 @@ impl Stdin {
             blocks,
             block: Vec::new(),
             read: 0,
+            is_ended: false,
         })
+    }
+}
+
+/// The next bytes of a stream; none at its end. A signal that interrupts the read is no error and no end.
+fn read_block(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        match stream.read(&mut block) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(read) => {
+                block.truncate(read);
+                return Ok(block);
+            }
+        }
     }
 }
 
@@ -93,8 +107,13 @@ impl Read for Stdin {
             match self.blocks.recv_timeout(PATIENCE) {
                 Ok(block) => (self.block, self.read) = (block?, 0),
                 Err(RecvTimeoutError::Timeout) => return Err(io::ErrorKind::WouldBlock.into()),
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Err(RecvTimeoutError::Disconnected) if self.is_ended => return Ok(0),
+                // After an error, what follows is unknown: it is no end.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("stdin could not be read further"));
+                }
             }
+            self.is_ended = self.block.is_empty();
         }
         let unread = &self.block[self.read..];
         let count = unread.len().min(buffer.len());

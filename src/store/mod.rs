@@ -19,6 +19,8 @@ pub mod spill;
 
 mod temporary;
 
+mod work_folder;
+
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
@@ -28,3 +30,5 @@ pub use lock::Locked;
 pub use temporary::{announce_files, unnamed_file};
 #[doc(hidden)]
 pub use texts::Texts;
+#[doc(hidden)]
+pub use work_folder::WorkFolder;

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use serde_json::json;
-use tempfile::TempDir;
 
 use simgpu::documents::{DocumentBatch, TextBatch};
+use simgpu::store::WorkFolder;
 use simgpu::{Error, Result};
 use simgpu_io::{Fields, Inputs, read_documents};
 
@@ -24,7 +24,7 @@ pub struct BenchCorpus {
     /// All documents.
     pub texts: TextBatch,
     /// Keeps the file of the example until the corpus is dropped.
-    _folder: Option<TempDir>,
+    _folder: Option<WorkFolder>,
 }
 
 impl BenchCorpus {
@@ -44,7 +44,7 @@ impl BenchCorpus {
         }
     }
 
-    fn of_file(path: &Path, folder: Option<TempDir>) -> Result<Self> {
+    fn of_file(path: &Path, folder: Option<WorkFolder>) -> Result<Self> {
         let inputs = Inputs::find(&[path.to_owned()], None)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file_name.split('.').next().unwrap_or_default().to_owned();
@@ -67,8 +67,8 @@ impl BenchCorpus {
 }
 
 /// A temporary folder, removed on drop.
-pub(crate) fn temporary_folder() -> Result<TempDir> {
-    tempfile::tempdir().map_err(Error::io("create a folder in", std::env::temp_dir()))
+pub(crate) fn temporary_folder() -> Result<WorkFolder> {
+    WorkFolder::new(&std::env::temp_dir())
 }
 
 /// Writes texts as zstd-compressed JSON Lines with their numbers as ids.

@@ -13,10 +13,14 @@ use serde_json::Value;
 use super::record::{Absence, CandidateCount, ErrorCell, PipelineResult, Row, TimedRun, columns};
 use super::tables::Tables;
 use super::{report, summary};
+use simgpu::store::disk::is_file;
 use simgpu::{Error, Result};
 
 /// The machine and the build.
 const ENVIRONMENT: &str = "environment.json";
+
+/// There until the measurement has ended.
+const UNFINISHED: &str = "unfinished";
 
 /// Rendered from the tables.
 const SUMMARY: &str = "summary.md";
@@ -62,7 +66,8 @@ pub struct ResultsFolder {
 }
 
 impl ResultsFolder {
-    /// Creates a folder with all its files, so that failures show before anything is measured.
+    /// Creates a folder with all its files, so that failures show before anything is measured. Replaces the files of a
+    /// measurement that did not end.
     ///
     /// # Errors
     /// [`Error::Output`] if it already holds results, [`Error::Io`].
@@ -77,7 +82,9 @@ impl ResultsFolder {
             SUMMARY,
             REPORT,
         ];
-        if let Some(present) = files.iter().find(|file| path.join(file).exists()) {
+        let is_unfinished = is_file(&path.join(UNFINISHED))?;
+        let present = files.iter().find(|file| path.join(file).exists());
+        if let Some(present) = present.filter(|_| !is_unfinished) {
             return Err(Error::Output {
                 path: path.to_owned(),
                 problem: format!("the folder already holds {present}"),
@@ -85,6 +92,8 @@ impl ResultsFolder {
             });
         }
         fs::create_dir_all(path).map_err(Error::io("create", path))?;
+        let unfinished = path.join(UNFINISHED);
+        fs::write(&unfinished, "").map_err(Error::io("write", &unfinished))?;
         replace(&path.join(ENVIRONMENT), &format!("{environment:#}\n"))?;
         create_table::<TimedRun>(path)?;
         create_table::<ErrorCell>(path)?;
@@ -98,6 +107,15 @@ impl ResultsFolder {
         };
         folder.render()?;
         Ok(folder)
+    }
+
+    /// Says that the measurement has ended.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn complete(&self) -> Result<()> {
+        let unfinished = self.path.join(UNFINISHED);
+        fs::remove_file(&unfinished).map_err(Error::io("remove", &unfinished))
     }
 
     /// Reads a folder, to which rows can be added. A missing table has no rows.

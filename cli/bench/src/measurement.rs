@@ -73,6 +73,7 @@ impl Measurement {
         if plan.has(BenchPart::Lsh) {
             lsh::measure(plan, corpus, progress, &mut take)?;
         }
-        folder.render()
+        folder.render()?;
+        folder.complete()
     }
 }

@@ -176,7 +176,10 @@ impl Header {
             Ok(())
         };
         write().map_err(Error::io("write", &path))?;
-        sync_folder(&OnDisk, folder)
+        sync_folder(&OnDisk, folder).inspect_err(|_| {
+            // After an error the folder is no index, so that the same call resumes.
+            let _ = fs::remove_file(&path);
+        })
     }
 
     /// The engine and the search of the index in a folder.

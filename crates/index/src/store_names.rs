@@ -41,5 +41,5 @@ pub(super) fn share(_: &Path) -> io::Result<()> {
 
 /// Waits until a file, or the names in a folder, are on disk.
 pub(super) fn sync_file_or_folder(path: &Path) -> io::Result<()> {
-    OnDisk.sync(path, path.is_dir())
+    OnDisk.sync(path, fs::metadata(path)?.is_dir())
 }

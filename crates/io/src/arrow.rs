@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
@@ -52,8 +52,9 @@ pub(super) fn check_byte_order(file: &File, named: &Path) -> Result<(), Refusal>
         let mut file = file.try_clone()?;
         file.rewind().map(|()| file)
     };
-    let is_file = from_start().is_ok_and(is_file);
-    if !from_start().is_ok_and(|file| is_big_endian(file, is_file)) {
+    // What cannot be read is left for the reader to report.
+    let is_file = from_start().and_then(is_file).unwrap_or_default();
+    if !from_start().is_ok_and(|file| is_big_endian(file, is_file).unwrap_or_default()) {
         return Ok(());
     }
     let open = if is_file { "open_file" } else { "open_stream" };
@@ -76,9 +77,10 @@ pub(super) fn check_byte_order(file: &File, named: &Path) -> Result<(), Refusal>
 }
 
 /// Whether a file has a directory at its end, or is a stream.
-fn is_file(mut file: impl Read) -> bool {
-    let mut start = [0; MAGIC.len()];
-    file.read_exact(&mut start).is_ok() && start == *MAGIC
+fn is_file(file: impl Read) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MAGIC)
 }
 
 /// The first column of a file that cannot be read alone.
@@ -88,7 +90,7 @@ pub(super) fn unreadable_column(file: &File) -> Option<String> {
         file.rewind().ok()?;
         Some(BufReader::with_capacity(1 << 18, file))
     };
-    let is_file = is_file(at_start()?);
+    let is_file = is_file(at_start()?).ok()?;
     let schema = if is_file {
         FileReader::try_new(at_start()?, None).ok()?.schema()
     } else {
@@ -122,7 +124,7 @@ pub(super) fn open(
         file.rewind()?;
         Ok(BufReader::with_capacity(1 << 18, file))
     };
-    let is_file = is_file(at_start()?);
+    let is_file = is_file(at_start()?)?;
     let facts = facts_of_batches(at_start()?.into_inner(), is_file)?;
     if facts.largest > longest.table_bytes() {
         let refusal = longest.table_refusal("a batch", facts.largest);

@@ -2,7 +2,7 @@
 //! codec, the order of bytes, and the stated sizes of compressed buffers. A wrong size would end the process, which cannot allocate it.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{
@@ -19,11 +19,15 @@ pub(super) struct BatchFacts {
     pub(super) largest: u64,
 }
 
-/// Reads all messages. Those that cannot be read are left for the reader to report.
+/// Reads all messages. What is not as it should be is left for the reader to report.
+///
+/// # Errors
+/// If the system does not read the file. Without its facts, records too large for memory would be read, and kept ones written
+/// in another form.
 pub(super) fn facts_of_batches(mut file: File, is_file: bool) -> Result<BatchFacts, ArrowError> {
     let mut facts = BatchFacts::default();
     let mut blocks = if is_file {
-        let Some(blocks) = blocks(&mut file) else {
+        let Some(blocks) = blocks(&mut file)? else {
             return Ok(facts);
         };
         Some(blocks.into_iter())
@@ -35,11 +39,11 @@ pub(super) fn facts_of_batches(mut file: File, is_file: bool) -> Result<BatchFac
             let Some(start) = blocks.next() else {
                 return Ok(facts);
             };
-            if file.seek(SeekFrom::Start(start)).is_err() {
+            if there(file.seek(SeekFrom::Start(start)))?.is_none() {
                 return Ok(facts);
             }
         }
-        let Some((bytes, body)) = next_message(&mut file) else {
+        let Some((bytes, body)) = next_message(&mut file)? else {
             return Ok(facts);
         };
         let Ok(message) = root_as_message(&bytes) else {
@@ -56,10 +60,23 @@ pub(super) fn facts_of_batches(mut file: File, is_file: bool) -> Result<BatchFac
         }
         let length = u64::try_from(message.bodyLength()).ok();
         facts.largest = facts.largest.max(length.unwrap_or(0));
-        let end = length.and_then(|length| body.checked_add(length));
-        if end.is_none_or(|end| file.seek(SeekFrom::Start(end)).is_err()) {
+        let Some(end) = length.and_then(|length| body.checked_add(length)) else {
+            return Ok(facts);
+        };
+        if there(file.seek(SeekFrom::Start(end)))?.is_none() {
             return Ok(facts);
         }
+    }
+}
+
+/// What was read; `None` if the file has no such place, or ends before.
+fn there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) => match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidInput => Ok(None),
+            _ => Err(error),
+        },
     }
 }
 
@@ -69,59 +86,77 @@ fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
     message.header_as_record_batch().or_else(of_dictionary)
 }
 
-/// Whether the numbers of a file or stream have their greatest byte first. What cannot be read is left for the reader to
-/// report.
-pub(super) fn is_big_endian(mut file: File, is_file: bool) -> bool {
+/// Whether the numbers of a file or stream have their greatest byte first. What is not as it should be is left for the reader
+/// to report.
+pub(super) fn is_big_endian(mut file: File, is_file: bool) -> io::Result<bool> {
     let endianness = if is_file {
-        directory(&mut file)
+        directory(&mut file)?
             .and_then(|bytes| Some(root_as_footer(&bytes).ok()?.schema()?.endianness()))
     } else {
-        next_message(&mut file).and_then(|(bytes, _)| {
+        next_message(&mut file)?.and_then(|(bytes, _)| {
             let message = root_as_message(&bytes).ok()?;
             Some(message.header_as_schema()?.endianness())
         })
     };
-    endianness == Some(Endianness::Big)
+    Ok(endianness == Some(Endianness::Big))
 }
 
 /// The places of the dictionaries and batches of an Arrow file, by the directory at its end.
-fn blocks(file: &mut File) -> Option<Vec<u64>> {
-    let directory = directory(file)?;
-    let footer = root_as_footer(&directory).ok()?;
+fn blocks(file: &mut File) -> io::Result<Option<Vec<u64>>> {
+    let Some(directory) = directory(file)? else {
+        return Ok(None);
+    };
+    let Ok(footer) = root_as_footer(&directory) else {
+        return Ok(None);
+    };
     let blocks = footer.dictionaries().into_iter().flatten();
     let blocks = blocks.chain(footer.recordBatches().into_iter().flatten());
-    blocks
+    Ok(blocks
         .map(|block| u64::try_from(block.offset()).ok())
-        .collect()
+        .collect())
 }
 
 /// The directory at the end of an Arrow file.
-fn directory(file: &mut File) -> Option<Vec<u8>> {
+fn directory(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     /// The length of the directory, and the magic bytes.
     const END: usize = 10;
     let mut end = [0; END];
-    file.seek(SeekFrom::End(-(END as i64))).ok()?;
-    file.read_exact(&mut end).ok()?;
-    let len = read_footer_length(end).ok()?;
-    let start = i64::try_from(len + END).ok()?;
-    file.seek(SeekFrom::End(-start)).ok()?;
+    if there(file.seek(SeekFrom::End(-(END as i64))))?.is_none() {
+        return Ok(None);
+    }
+    if there(file.read_exact(&mut end))?.is_none() {
+        return Ok(None);
+    }
+    let Ok(len) = read_footer_length(end) else {
+        return Ok(None);
+    };
+    let Ok(start) = i64::try_from(len + END) else {
+        return Ok(None);
+    };
+    if there(file.seek(SeekFrom::End(-start)))?.is_none() {
+        return Ok(None);
+    }
     let mut directory = Vec::new();
-    file.take(len as u64).read_to_end(&mut directory).ok()?;
-    Some(directory)
+    file.take(len as u64).read_to_end(&mut directory)?;
+    Ok(Some(directory))
 }
 
 /// The next message, and the place of its body; `None` at the end.
-fn next_message(file: &mut File) -> Option<(Vec<u8>, u64)> {
+fn next_message(file: &mut File) -> io::Result<Option<(Vec<u8>, u64)>> {
     const CONTINUES: [u8; 4] = [0xFF; 4];
     let mut len = [0; 4];
-    file.read_exact(&mut len).ok()?;
-    if len == CONTINUES {
-        file.read_exact(&mut len).ok()?;
+    if there(file.read_exact(&mut len))?.is_none() {
+        return Ok(None);
     }
-    let len = u64::try_from(i32::from_le_bytes(len)).ok()?;
+    if len == CONTINUES && there(file.read_exact(&mut len))?.is_none() {
+        return Ok(None);
+    }
+    let Ok(len) = u64::try_from(i32::from_le_bytes(len)) else {
+        return Ok(None);
+    };
     let mut message = Vec::new();
-    file.take(len).read_to_end(&mut message).ok()?;
-    Some((message, file.stream_position().ok()?))
+    file.take(len).read_to_end(&mut message)?;
+    Ok(Some((message, file.stream_position()?)))
 }
 
 /// The size that a compressed buffer states; refuses one that its codec cannot reach.

@@ -9,6 +9,7 @@ use super::cut::{CsvCutter, delimiter_name, fitting, quoted_delimiter};
 use super::fields::Wanted;
 use super::format::Separators;
 use super::input::InputFile;
+use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, counted};
 
 /// Bytes at the start of a file in which its header must end.
@@ -26,17 +27,20 @@ pub struct OtherDelimiter {
 
 /// Sets the delimiters of CSV and TSV files whose header has all wanted columns only if it is read with another usual
 /// delimiter than the stated one. All other files keep theirs. Warns of each delimiter that was set.
+///
+/// # Errors
+/// [`Error::Io`] if a file cannot be read.
 #[doc(hidden)]
 pub fn fit_delimiters(
     files: &mut [InputFile],
     wanted: Wanted<'_>,
     progress: &dyn Progress,
-) -> Vec<OtherDelimiter> {
+) -> Result<Vec<OtherDelimiter>> {
     let mut others = Vec::new();
     // The first file of each delimiter, and the number of files.
     let mut told: BTreeMap<[u8; 2], (String, u64)> = BTreeMap::new();
     for file in files {
-        let Some((stated, fitting)) = fitting_of(file, wanted) else {
+        let Some((stated, fitting)) = fitting_of(file, wanted)? else {
             continue;
         };
         file.separators = Some(fitting);
@@ -60,21 +64,31 @@ pub fn fit_delimiters(
             ),
         });
     }
-    others
+    Ok(others)
 }
 
-/// The separators of a file as stated, and those that fit in their place. A file that cannot be read keeps its own: the run
-/// then says why.
-fn fitting_of(file: &InputFile, wanted: Wanted<'_>) -> Option<(Separators, Separators)> {
-    let stated = file.separators?;
+/// The separators of a file as stated, and those that fit in their place. A damaged file keeps its own: the run then says
+/// what is wrong with it.
+fn fitting_of(file: &InputFile, wanted: Wanted<'_>) -> Result<Option<(Separators, Separators)>> {
+    let Some(stated) = file.separators else {
+        return Ok(None);
+    };
     let mut start = Vec::new();
-    let stream = file.compression.reader(file.open().ok()?).ok()?;
-    let read = stream.take(START).read_to_end(&mut start).ok()?;
+    let stream = file.compression.reader(file.open()?);
+    let read = match stream.and_then(|stream| stream.take(START).read_to_end(&mut start)) {
+        // An error of the system is no damage of the file.
+        Err(error) if error.raw_os_error().is_some() => {
+            return Err(Error::io("read", &file.named)(error));
+        }
+        Err(_) => return Ok(None),
+        Ok(read) => read,
+    };
     let is_whole = (read as u64) < START;
-    match CsvCutter::new(stated, wanted).header(&start, is_whole)? {
-        Ok(_) => None,
-        Err(_) => Some((stated, fitting(&start, is_whole, stated, wanted)?)),
-    }
+    let other = match CsvCutter::new(stated, wanted).header(&start, is_whole) {
+        Some(Err(_)) => fitting(&start, is_whole, stated, wanted),
+        Some(Ok(_)) | None => None,
+    };
+    Ok(other.map(|other| (stated, other)))
 }
 
 #[cfg(test)]

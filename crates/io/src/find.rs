@@ -25,7 +25,7 @@ use super::not_read::{NotRead, Several};
 use glob::{Glob, is_left_out, is_special};
 use links::{broken_link, target_of_link};
 use simgpu::error::{Error, Result};
-use simgpu::store::disk::is_folder;
+use simgpu::store::disk::{is_absent, is_folder};
 
 pub(super) use links::BrokenLink;
 pub(super) use paths::{absolute, common_parent, parent_of, with_slashes};
@@ -209,14 +209,18 @@ impl FoundFiles {
             .sort_by_file_name()
             .into_iter()
             .filter_entry(|entry| enters(entry.depth(), entry.file_name()));
-        let real_root = root.canonicalize().unwrap_or_default();
+        let real_root = match root.canonicalize() {
+            // The walk says what is wrong with it.
+            Err(error) if is_absent(&error) => PathBuf::new(),
+            found => found.map_err(Error::io("open", root))?,
+        };
         // Folders that link to each other would be walked in every order: each is entered by one link.
         let mut entered = HashSet::new();
         while let Some(entry) = walk.next() {
             let (path, depth, broken) = match &entry {
-                Ok(entry) if is_note_of_dataset(entry.path()) => continue,
+                Ok(entry) if is_note_of_dataset(entry.path())? => continue,
                 Ok(entry) if entry.file_type().is_file() => (entry.path(), entry.depth(), None),
-                Ok(entry) => match target_of_link(entry) {
+                Ok(entry) => match target_of_link(entry)? {
                     // The walk itself finds links to a folder between the root and themselves.
                     Some(target) if real_root.starts_with(&target) => {
                         walk.skip_current_dir();

@@ -319,6 +319,7 @@ impl Inputs {
             stream,
             progress,
             bytes: 0,
+            has_failed: false,
         };
         let file = copy_stream(&mut stream, &self.naming, folder)?;
         if files.iter().any(|other| other.relative == file.relative) {

@@ -43,7 +43,16 @@ pub(crate) struct Matrix {
 
 impl Matrix {
     /// Reads a header of version 1, 2 or 3, or says what is wrong with it.
-    pub(crate) fn read_header(file: &mut impl Read) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn read_header(file: &mut impl Read) -> io::Result<Result<Self, String>> {
+        let mut bytes = HeaderBytes { file, error: None };
+        let header = Matrix::parse_header(&mut bytes);
+        bytes.error.map_or(Ok(header), Err)
+    }
+
+    fn parse_header(file: &mut HeaderBytes<'_, impl Read>) -> Result<Self, String> {
         let cut_off = |_| "the file is cut off in its header".to_owned();
         let mut start = [0; 8];
         file.read_exact(&mut start).map_err(cut_off)?;
@@ -84,6 +93,22 @@ impl Matrix {
     pub(crate) fn file_bytes(&self) -> Option<u64> {
         let row = u64::try_from(self.columns.checked_mul(self.width.bytes())?).ok()?;
         self.rows.checked_mul(row)?.checked_add(self.start)
+    }
+}
+
+/// The bytes of a header, and why no more of them could be read, unless the file ends.
+struct HeaderBytes<'a, R> {
+    file: &'a mut R,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> HeaderBytes<'_, R> {
+    fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ()> {
+        self.file.read_exact(bytes).map_err(|error| {
+            if error.kind() != io::ErrorKind::UnexpectedEof {
+                self.error = Some(error);
+            }
+        })
     }
 }
 
@@ -175,9 +200,12 @@ mod tests {
                 width,
                 start: HEADER,
             };
-            assert_eq!(Matrix::read_header(&mut &*header).unwrap(), expected);
+            assert_eq!(
+                Matrix::read_header(&mut &*header).unwrap().unwrap(),
+                expected
+            );
             for len in 0..header.len() {
-                assert!(Matrix::read_header(&mut &header[..len]).is_err());
+                assert!(Matrix::read_header(&mut &header[..len]).unwrap().is_err());
             }
         }
     }

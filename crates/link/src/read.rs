@@ -43,7 +43,7 @@ impl RecordsReading<'_> {
         let progress = self.progress;
         let mut files = inputs.with_copy_of_stream(&self.temporary, progress)?;
         let fields = self.fields.values(side);
-        let other_delimiters = fit_delimiters(&mut files, Wanted::Values(&fields), progress);
+        let other_delimiters = fit_delimiters(&mut files, Wanted::Values(&fields), progress)?;
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
         let is_held = AtomicBool::new(false);

@@ -72,6 +72,11 @@ pub fn is_of_run(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
+/// Whether this is a folder of this user, and no link to one.
+pub(super) fn is_own(folder: &Path) -> bool {
+    found::check_own(folder).is_ok()
+}
+
 /// Whether this is the folder of a run that can be resumed.
 #[doc(hidden)]
 pub fn is_unfinished(folder: &Path) -> bool {
@@ -82,17 +87,20 @@ pub fn is_unfinished(folder: &Path) -> bool {
         && !is_finished(folder)
 }
 
-/// Whether a run was killed after its results were complete and before it could remove its folder: the report, which gets its
-/// name last, got it after the last checkpoint.
+/// Whether a run was killed after its results were complete and before it could remove its folder: the file that gets its name
+/// last, the report or the header of an index, got it after the last checkpoint.
 fn is_finished(of_run: &Path) -> bool {
     let Ok(Some(run)) = read_checked::<RunIdentity>(&of_run.join(IDENTITY)) else {
         return false;
     };
     let beside = format!("{}.report.json", run.output);
-    let reports = [Path::new(&run.output).join("report.json"), beside.into()];
-    reports
-        .iter()
-        .any(|report| checkpoint::is_older(of_run, report))
+    let output = Path::new(&run.output);
+    let last = [
+        output.join("report.json"),
+        beside.into(),
+        output.join("simgpu-index.json"),
+    ];
+    last.iter().any(|file| checkpoint::is_older(of_run, file))
 }
 
 /// Removes the checkpoints of the runs in `folder`, whose results are complete: none of them resumes.

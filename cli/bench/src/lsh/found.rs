@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::time::Instant;
 
 use serde::Deserialize;
-use tempfile::TempDir;
 
 use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
 use crate::corpus::{temporary_folder, write_texts};
@@ -15,6 +14,7 @@ use simgpu::engine::Engine;
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
+use simgpu::store::WorkFolder;
 use simgpu::{Error, Result};
 use simgpu_files::{PairsOutput, Run, RunOptions};
 use simgpu_io::Inputs;
@@ -26,7 +26,7 @@ pub struct EvaluationCorpus {
     len: usize,
     sets: Vec<Vec<u64>>,
     inputs: Inputs,
-    folder: TempDir,
+    folder: WorkFolder,
 }
 
 /// All pairs at a threshold, by exact search.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::runner::Workload;
@@ -14,6 +13,7 @@ use simgpu::engine::Engine;
 use simgpu::pipeline::{Shingler, Shingling, Signer};
 use simgpu::scheme::Scheme;
 use simgpu::search::{Dedup as Task, Search};
+use simgpu::store::WorkFolder;
 use simgpu::{Error, Result};
 use simgpu_files::{Run, RunOptions};
 use simgpu_io::Inputs;
@@ -34,7 +34,7 @@ pub(super) enum Files<'a> {
     /// The files of the corpus.
     All(&'a Inputs),
     /// A file with some of its texts, in a temporary folder.
-    Part { inputs: Inputs, _folder: TempDir },
+    Part { inputs: Inputs, _folder: WorkFolder },
 }
 
 impl Files<'_> {
@@ -62,7 +62,7 @@ pub(super) struct Dedup<'a> {
     files: Arc<Files<'a>>,
     engine: Engine,
     task: Task,
-    output: TempDir,
+    output: WorkFolder,
 }
 
 impl<'a> Dedup<'a> {

@@ -16,9 +16,9 @@ use simgpu::machine::usable_memory_bytes;
 use simgpu::progress::Progress;
 use simgpu::scheme::Scheme;
 use simgpu::search::{Dedup, Search};
+use simgpu::store::WorkFolder;
 use simgpu_files::{Run, RunOptions};
 use simgpu_io::Inputs;
-use tempfile::TempDir;
 
 use super::sample::SampledCandidates;
 use crate::arguments::{memory_size, size};
@@ -135,14 +135,10 @@ impl PlanArguments {
     }
 
     /// A folder for the small run, removed on drop.
-    fn folder(&self) -> simgpu::Result<TempDir> {
+    fn folder(&self) -> simgpu::Result<WorkFolder> {
         match &self.temp_dir {
-            Some(folder) => {
-                tempfile::tempdir_in(folder).map_err(Error::io("create a folder in", folder))
-            }
-            None => {
-                tempfile::tempdir().map_err(Error::io("create a folder in", std::env::temp_dir()))
-            }
+            Some(folder) => WorkFolder::new(folder),
+            None => WorkFolder::new(&std::env::temp_dir()),
         }
     }
 }

@@ -78,12 +78,13 @@ impl Index {
     #[doc(hidden)]
     pub fn complete(&self) -> Result<()> {
         self.sync()?;
-        self.header.write(&self.folder)?;
+        // The header makes the folder an index, so it is the last of what must be on disk.
         match self.folder.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => sync_folder(&OnDisk, Path::new(".")),
-            Some(parent) => sync_folder(&OnDisk, parent),
-            None => Ok(()),
+            Some(parent) if parent.as_os_str().is_empty() => sync_folder(&OnDisk, Path::new("."))?,
+            Some(parent) => sync_folder(&OnDisk, parent)?,
+            None => {}
         }
+        self.header.write(&self.folder)
     }
 
     /// Opens the index in a folder, with an engine that signs on the CPU.

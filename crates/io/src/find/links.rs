@@ -39,9 +39,10 @@ impl BrokenLink {
 }
 
 /// Where the link of a walk leads; `None` if it is none, or the root of the walk.
-pub(super) fn target_of_link(entry: &DirEntry) -> Option<PathBuf> {
+pub(super) fn target_of_link(entry: &DirEntry) -> Result<Option<PathBuf>> {
     let is_link = entry.depth() > 0 && entry.path_is_symlink();
-    is_link.then(|| entry.path().canonicalize().ok()).flatten()
+    let target = is_link.then(|| entry.path().canonicalize()).transpose();
+    target.map_err(Error::io("follow the link", entry.path()))
 }
 
 /// What is wrong with the link on which a walk failed, or the error of something else.

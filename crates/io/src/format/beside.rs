@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Format;
+use simgpu::error::Result;
+use simgpu::store::disk::is_file;
 
 /// Whether a name in a folder is that of a hidden file or folder.
 pub(crate) fn is_hidden(name: &str) -> bool {
@@ -25,17 +27,24 @@ pub(crate) fn is_marker(name: &str) -> bool {
 
 /// Whether a file in a folder is one that the Hugging Face `datasets` write beside their tables, in `save_to_disk`: a
 /// description, or what they computed from the tables.
-pub(crate) fn is_note_of_dataset(path: &Path) -> bool {
+pub(crate) fn is_note_of_dataset(path: &Path) -> Result<bool> {
     const OF_TABLES: [&str; 2] = ["dataset_info.json", "state.json"];
     let Some(name) = path.file_name().and_then(OsStr::to_str) else {
-        return false;
+        return Ok(false);
     };
+    if name == "dataset_dict.json" {
+        return Ok(true);
+    }
     let is_cache = name.starts_with("cache-") && name.ends_with(".arrow");
-    name == "dataset_dict.json"
-        || (is_cache || OF_TABLES.contains(&name))
-            && OF_TABLES
-                .iter()
-                .all(|note| path.with_file_name(note).is_file())
+    if !is_cache && !OF_TABLES.contains(&name) {
+        return Ok(false);
+    }
+    for note in OF_TABLES {
+        if !is_file(&path.with_file_name(note))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether a file of this name usually describes the data beside it: `README.md`, `LICENSE`, `CHANGELOG.txt`.

@@ -76,6 +76,8 @@ pub(super) struct Stoppable<'a> {
     pub(super) stream: Box<dyn Read + Send>,
     pub(super) progress: &'a dyn Progress,
     pub(super) bytes: u64,
+    /// Whether the stream could not be read.
+    pub(super) has_failed: bool,
 }
 
 /// Wraps the error that stopped a run, to pass it through the `Read` interface.
@@ -92,7 +94,11 @@ impl Read for Stoppable<'_> {
             advanced.map_err(|error| io::Error::other(Stop(error)))?;
             match read {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return read,
+                read => {
+                    let is_error = |error: &io::Error| error.kind() != io::ErrorKind::Interrupted;
+                    self.has_failed = read.as_ref().is_err_and(is_error);
+                    return read;
+                }
             }
         }
     }
@@ -101,7 +107,7 @@ impl Read for Stoppable<'_> {
 /// Copies a stream to an unnamed temporary file. Compresses the copy, unless the stream is already compressed
 /// or is a table, whose reader needs random access.
 pub(super) fn copy_stream(
-    stream: &mut impl Read,
+    stream: &mut Stoppable<'_>,
     naming: &Naming,
     folder: &Path,
 ) -> Result<InputFile> {
@@ -125,7 +131,7 @@ pub(super) fn copy_stream(
         None if is_plain => Some(Format::from_start(&start).ok_or_else(|| unknown_start(&named))?),
         given => given,
     };
-    let mut all = start.as_slice().chain(stream);
+    let mut all = start.as_slice().chain(&mut *stream);
     let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
     let compression = if is_plain && !known.is_some_and(Format::is_table) {
         Compression::Zstd
@@ -141,10 +147,18 @@ pub(super) fn copy_stream(
             io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
         })
     };
-    copied.map_err(failed("copy stdin to a temporary file in", folder))?;
+    copied.map_err(|error| {
+        if stream.has_failed {
+            failed("read", &named)(error)
+        } else {
+            failed("copy stdin to a temporary file in", folder)(error)
+        }
+    })?;
     let format = match known {
         Some(format) => format,
-        None => format_in(&file, compression).ok_or_else(|| unknown_start(&named))?,
+        None => format_in(&file, compression)
+            .map_err(Error::io("read the copy of stdin in", folder))?
+            .ok_or_else(|| unknown_start(&named))?,
     };
     Ok(InputFile {
         place: Place::Copy(Arc::new(file)),
@@ -158,15 +172,18 @@ pub(super) fn copy_stream(
 }
 
 /// The format of a compressed copy, by its first bytes. The run reports damage when it reads the copy.
-fn format_in(file: &File, compression: Compression) -> Option<Format> {
+fn format_in(file: &File, compression: Compression) -> io::Result<Option<Format>> {
     const START: u64 = 4096;
-    let start = || {
-        let mut copy = file.try_clone()?;
-        copy.rewind()?;
-        let mut start = Vec::new();
-        let mut stream = compression.reader(copy)?.take(START);
-        stream.read_to_end(&mut start)?;
-        Ok::<_, io::Error>(start)
-    };
-    Format::from_start(&start().unwrap_or_default())
+    let mut copy = file.try_clone()?;
+    copy.rewind()?;
+    let mut start = Vec::new();
+    let read = compression
+        .reader(copy)
+        .and_then(|stream| stream.take(START).read_to_end(&mut start));
+    match read {
+        // An error of the system is no damage of the stream.
+        Err(error) if error.raw_os_error().is_some() => Err(error),
+        Err(_) => Ok(Format::from_start(&[])),
+        Ok(_) => Ok(Format::from_start(&start)),
+    }
 }

@@ -161,7 +161,8 @@ impl SignatureReader {
 
 fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     let mut file = BufReader::with_capacity(1 << 20, file);
-    let matrix = Matrix::read_header(&mut file).map_err(|problem| damaged(path, &problem))?;
+    let matrix = Matrix::read_header(&mut file).map_err(Error::io("read", path))?;
+    let matrix = matrix.map_err(|problem| damaged(path, &problem))?;
     let expected = matrix.file_bytes();
     if expected != Some(bytes) {
         let (rows, columns) = (matrix.rows, matrix.columns);
