@@ -32,6 +32,7 @@ pub use process::{Caller, ProcessArguments, THREADS_PER_CORE, cores};
 pub use records::{BadRecordArguments, OnBadRecordArgument, RecordArguments};
 pub use reference::AgainstArguments;
 pub(crate) use reference::References;
+pub(crate) use run::local_folder;
 pub use run::{HoldArguments, RecordMemoryArguments, RunArguments};
 pub use search::{
     CandidatesArgument, DistanceArgument, MeasureArgument, SearchArguments, VerifyArgument,

@@ -134,6 +134,7 @@ impl References<'_> {
         if self.files.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Inputs::find_with(&self.files, naming)?))
+        let found = Inputs::find_with(&self.files, naming).map_err(simgpu::error::without_piping);
+        Ok(Some(found?))
     }
 }

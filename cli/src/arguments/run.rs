@@ -135,7 +135,7 @@ pub struct HoldArguments {
     pub memory: Option<u64>,
 
     /// Folder for temporary files [default: beside the results; for results on stdout, the system's]
-    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    #[arg(long, value_name = "DIR", value_parser = local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 
     /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
@@ -185,5 +185,14 @@ impl HoldArguments {
             Some(folder) => run.temporary(folder.clone()),
             None => run,
         }
+    }
+}
+
+/// A folder of this machine.
+pub(crate) fn local_folder(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    match simgpu::error::local_folder(&path) {
+        Some(remedy) => Err(remedy),
+        None => Ok(path),
     }
 }

@@ -139,7 +139,7 @@ impl SampleArguments {
         };
         check_field("text_field", self.text_field.as_ref())?;
         check_field("tokens_field", self.tokens_field.as_ref())?;
-        let inputs = Inputs::find(&self.sample, None)?;
+        let inputs = Inputs::find(&self.sample, None).map_err(simgpu::error::without_piping)?;
         let documents = read_documents(&inputs, &fields, Some(self.limit))?;
         if documents.len() < 2 {
             let held = counted(documents.len() as u64, "document");

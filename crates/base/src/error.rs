@@ -49,7 +49,7 @@ pub enum Error {
     #[error("unsupported: {0}")]
     Unsupported(Unsupported),
     /// An operation on a file or folder failed.
-    #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(path, cause))]
+    #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(action, path, cause))]
     Io {
         /// The operation, a verb: `read`.
         action: &'static str,
@@ -698,6 +698,31 @@ pub fn remote_input(path: &Path) -> Option<Error> {
     })
 }
 
+/// The error of an input that cannot be a stream: one with such a name has no remedy to pipe it in.
+#[doc(hidden)]
+#[must_use]
+pub fn without_piping(error: Error) -> Error {
+    match error {
+        Error::Input {
+            path,
+            problem,
+            remedy,
+        } => Error::Input {
+            remedy: remote::copying(&path).unwrap_or(remedy),
+            path,
+            problem,
+        },
+        error => error,
+    }
+}
+
+/// What to do where a folder of this machine is needed; `None` for a name that may be of one.
+#[doc(hidden)]
+#[must_use]
+pub fn local_folder(path: &Path) -> Option<String> {
+    remote::local_folder(path)
+}
+
 /// The number of a row, or a number of rows. All rows are numbered by 32 bits.
 ///
 /// # Errors
@@ -820,9 +845,15 @@ fn thread_remedy(threads: usize) -> &'static str {
 }
 
 /// The remedy for an error of the operating system at a path.
-fn remedy(path: &Path, error: &io::Error) -> Cow<'static, str> {
-    if let (io::ErrorKind::NotFound, Some(copying)) = (error.kind(), remote::copying(path)) {
-        return copying.into();
+fn remedy(action: &str, path: &Path, error: &io::Error) -> Cow<'static, str> {
+    if error.kind() == io::ErrorKind::NotFound {
+        let remedy = match action {
+            "create a folder in" => remote::local_folder(path),
+            _ => remote::unread(path),
+        };
+        if let Some(remedy) = remedy {
+            return remedy.into();
+        }
     }
     #[cfg(unix)]
     match rustix::io::Errno::from_io_error(error) {
@@ -936,6 +967,11 @@ mod tests {
         let told = Error::io("read", "https://host/a.txt")(absent()).to_string();
         assert!(
             told.ends_with("`curl -fL -o a.txt https://host/a.txt`, and give a.txt"),
+            "{told}"
+        );
+        let told = Error::io("create a folder in", "s3://bucket/tmp")(absent()).to_string();
+        assert!(
+            told.ends_with("it is on another machine; name a folder of this machine"),
             "{told}"
         );
         let told = Error::io("read", "a.txt")(absent()).to_string();

@@ -10,6 +10,16 @@ struct Remote<'a> {
     scheme: String,
     rest: &'a str,
     name: &'a str,
+    /// Whether it is known that it must be a folder.
+    is_known_folder: bool,
+}
+
+/// A data set of Hugging Face, and what of it is named.
+struct DataSet<'a> {
+    name: &'a str,
+    revision: Option<String>,
+    /// A path or a pattern within it; empty for all of it.
+    inner: &'a str,
 }
 
 /// Why such a name cannot be given, and what to do.
@@ -24,8 +34,7 @@ pub(crate) fn refused_input(path: &Path) -> Option<Refusal> {
     let remote = Remote::of(path)?;
     let problem = match &*remote.scheme {
         "file" => "names with a scheme are not read",
-        "sqlite" | "duckdb" => "databases are not read",
-        "mysql" | "mongodb" | "mongodb+srv" => "it is on another machine",
+        _ if remote.is_database() => "databases are not read",
         _ => "it is on another machine, and only local files are read",
     };
     let piped = remote.piping().unwrap_or_default();
@@ -38,11 +47,37 @@ pub fn copying(path: &Path) -> Option<String> {
     Remote::of(path).map(|remote| remote.copying())
 }
 
+/// Why what has such a name is not found, and how to copy it; `None` for any other name.
+pub(crate) fn unread(path: &Path) -> Option<String> {
+    let refused = refused_input(path)?;
+    Some(format!("{}; {}", refused.problem, copying(path)?))
+}
+
+/// How to copy a folder with such a name to this machine; `None` for any other name.
+pub fn copying_folder(path: &Path) -> Option<String> {
+    let mut folder = Remote::of(path)?;
+    folder.is_known_folder = true;
+    Some(folder.copying())
+}
+
+/// What to do where a folder of this machine is needed; `None` for a name that may be of one.
+pub fn local_folder(path: &Path) -> Option<String> {
+    let remote = Remote::of(path)?;
+    Some(match &*remote.scheme {
+        "file" => remote.copying(),
+        _ => "it is on another machine; name a folder of this machine".to_owned(),
+    })
+}
+
 /// The refusal of an output with such a name; `None` for any other name.
 pub(crate) fn refused_output(path: &Path) -> Option<Refusal> {
     let remote = Remote::of(path)?;
     let (problem, remedy) = match &*remote.scheme {
         "file" => ("names with a scheme are not written", remote.copying()),
+        _ if remote.is_database() => (
+            "only files are written, not databases",
+            "write to a file, such as out.csv or out.parquet, and load that with the import of the database".to_owned(),
+        ),
         _ => (
             "it is on another machine, and only local files are written",
             remote.uploading(),
@@ -70,7 +105,26 @@ impl<'a> Remote<'a> {
             scheme: scheme.to_ascii_lowercase(),
             rest,
             name,
+            is_known_folder: false,
         })
+    }
+
+    fn is_database(&self) -> bool {
+        const NAMES: [&str; 8] = [
+            "sqlite",
+            "duckdb",
+            "mysql",
+            "mariadb",
+            "postgres",
+            "postgresql",
+            "mongodb",
+            "mongodb+srv",
+        ];
+        // Such as `postgresql+psycopg`.
+        let name = self.scheme.split('+').next();
+        NAMES
+            .iter()
+            .any(|known| Some(*known) == name || *known == self.scheme)
     }
 
     /// The name without what follows the path of a web address.
@@ -89,13 +143,15 @@ impl<'a> Remote<'a> {
     }
 
     fn is_folder(&self) -> bool {
-        self.rest.ends_with('/') || self.rest.contains('*')
+        self.is_known_folder || self.rest.ends_with('/') || self.rest.contains('*')
     }
 
     /// The name up to the first pattern.
     fn folder(&self) -> String {
         let name = self.bucket_name();
-        let plain = name.split('*').next().unwrap_or(&name);
+        let Some((plain, _)) = name.split_once('*') else {
+            return quoted(&name);
+        };
         let end = plain.rfind('/').map_or(plain.len(), |slash| slash + 1);
         quoted(&plain[..end])
     }
@@ -119,7 +175,20 @@ impl<'a> Remote<'a> {
                 let path = self.rest.strip_prefix("localhost").unwrap_or(self.rest);
                 format!("give the path alone: {}", quoted(&decoded(path)))
             }
-            "sqlite" | "duckdb" | "mysql" | "mongodb" | "mongodb+srv" => EXPORT.to_owned(),
+            "sqlite" if !self.rest.trim_matches('/').is_empty() => {
+                let file = self.rest.strip_prefix('/').unwrap_or(self.rest);
+                format!(
+                    "export a table: `sqlite3 -csv -header {} 'select * from TABLE' > rows.csv`, and give rows.csv",
+                    quoted(file)
+                )
+            }
+            "postgres" | "postgresql" => format!(
+                "export a table: `psql {name} -At -c 'select row_to_json(t) from TABLE t' > rows.jsonl`, and give rows.jsonl"
+            ),
+            "mongodb" | "mongodb+srv" => format!(
+                "export a collection: `mongoexport --uri {name} --collection COLLECTION --out rows.jsonl`, and give rows.jsonl"
+            ),
+            _ if self.is_database() => EXPORT.to_owned(),
             "s3" | "s3a" | "s3n" if self.is_folder() => {
                 copied(format!("aws s3 sync {} {last}", self.folder()))
             }
@@ -137,24 +206,25 @@ impl<'a> Remote<'a> {
             )),
             "gs" => copied(format!("gcloud storage cp {name} {last}")),
             "http" | "https" => copied(format!("curl -fL -o {last} {}", quoted(self.name))),
-            "hf" => match self.dataset() {
-                Some(dataset) => {
-                    let folder = quoted(dataset.rsplit('/').next().unwrap_or(dataset));
-                    let dataset = quoted(dataset);
-                    format!(
-                        "download it: `hf download {dataset} --repo-type dataset --local-dir {folder}`, and give {folder}"
-                    )
-                }
+            "hf" => match self.data_set() {
+                Some(data_set) => data_set.downloading(),
                 None => "download it: `hf download NAME --repo-type dataset --local-dir DIR`, and give DIR".to_owned(),
             },
-            "postgres" | "postgresql" => {
-                let query = "'select row_to_json(t) from TABLE t'";
-                format!("export the rows: `psql URL -At -c {query} > rows.jsonl`, and give rows.jsonl")
+            "dbfs" => {
+                let path = self.rest.trim_start_matches('/');
+                let option = if self.is_folder() { " --recursive" } else { "" };
+                let name = quoted(&format!("dbfs:/{path}"));
+                let copied = copied(format!("databricks fs cp{option} {name} {last}"));
+                format!("on Databricks, give {}; elsewhere, {copied}", quoted(&format!("/dbfs/{path}")))
             }
-            "dbfs" => format!(
-                "copy it to this machine, and give the copy; on Databricks, give /dbfs/{}",
-                self.rest.trim_start_matches('/')
-            ),
+            "az" | "abfs" | "abfss" | "wasb" | "wasbs" => copied(self.copying_blobs(&last)),
+            "hdfs" => {
+                let make = if self.rest.contains('*') { format!("mkdir {last} && ") } else { String::new() };
+                copied(format!("{make}hdfs dfs -get {} {last}", quoted(self.name)))
+            }
+            "ftp" | "ftps" | "sftp" if !self.is_folder() => {
+                copied(format!("curl -f -o {last} {}", quoted(self.name)))
+            }
             _ => "copy it to this machine, and give the copy".to_owned(),
         }
     }
@@ -191,12 +261,90 @@ impl<'a> Remote<'a> {
     }
 
     /// The name of a data set of Hugging Face.
-    fn dataset(&self) -> Option<&str> {
-        let path = self.rest.strip_prefix("datasets/")?;
-        let path = path.split('@').next()?.trim_end_matches('/');
-        let (owner, rest) = path.split_once('/')?;
-        let name = rest.split('/').next()?;
-        Some(&path[..owner.len() + 1 + name.len()])
+    fn data_set(&self) -> Option<DataSet<'a>> {
+        let path = self.rest.strip_prefix("datasets/")?.trim_end_matches('/');
+        let of_name = |name: &'a str, revision: Option<&str>, inner: &'a str| {
+            let revision = revision.map(decoded);
+            (!name.is_empty()).then_some(DataSet {
+                name,
+                revision,
+                inner,
+            })
+        };
+        if let Some((name, rest)) = path.split_once('@') {
+            let (revision, inner) = rest.split_once('/').unwrap_or((rest, ""));
+            return of_name(name, Some(revision), inner);
+        }
+        let end = path
+            .match_indices('/')
+            .nth(1)
+            .map_or(path.len(), |(at, _)| at);
+        let (name, inner) = path.split_at(end);
+        of_name(name, None, inner.trim_start_matches('/'))
+    }
+
+    /// The account and the container of a store of Azure, and the path there. The name of `az://` has no account.
+    fn blobs(&self) -> (Option<&str>, &str, &str) {
+        let (place, path) = self.rest.split_once('/').unwrap_or((self.rest, ""));
+        match place.split_once('@') {
+            Some((container, host)) => (host.split('.').next(), container, path),
+            None => (None, place, path),
+        }
+    }
+
+    /// The command that copies what is in a store of Azure.
+    fn copying_blobs(&self, last: &str) -> String {
+        let (account, container, path) = self.blobs();
+        let folder = path.split('*').next().unwrap_or(path);
+        let folder = &folder[..folder.rfind('/').map_or(0, |slash| slash + 1)];
+        match account {
+            Some(account) if self.is_folder() => {
+                let folder = quoted(&format!("{}{folder}*", address(account, container)));
+                format!("azcopy copy --recursive {folder} {last}")
+            }
+            Some(account) => {
+                let file = quoted(&format!("{}{path}", address(account, container)));
+                format!("azcopy copy {file} {last}")
+            }
+            None if self.is_folder() => format!(
+                "mkdir {last} && az storage blob download-batch --account-name ACCOUNT --source {} --pattern {} --destination {last}",
+                quoted(container),
+                quoted(&format!("{folder}*"))
+            ),
+            None => format!(
+                "az storage blob download --account-name ACCOUNT --container-name {} --name {} --file {last}",
+                quoted(container),
+                quoted(path)
+            ),
+        }
+    }
+
+    /// The command that copies a file or folder into a store of Azure.
+    fn uploading_blobs(&self, last: &str, is_file: bool) -> String {
+        let (account, container, path) = self.blobs();
+        match account {
+            Some(account) => {
+                let there = quoted(&format!("{}{path}", address(account, container)));
+                if is_file {
+                    format!("azcopy copy {last} {there}")
+                } else {
+                    format!(
+                        "azcopy copy --recursive {} {there}",
+                        quoted(&format!("{}/*", self.last()))
+                    )
+                }
+            }
+            None if is_file => format!(
+                "az storage blob upload --account-name ACCOUNT --container-name {} --name {} --file {last}",
+                quoted(container),
+                quoted(path)
+            ),
+            None => format!(
+                "az storage blob upload-batch --account-name ACCOUNT --destination {} --destination-path {} --source {last}",
+                quoted(container),
+                quoted(path)
+            ),
+        }
     }
 
     /// How to write there.
@@ -209,9 +357,80 @@ impl<'a> Remote<'a> {
             ("s3" | "s3a" | "s3n", false) => format!("aws s3 sync {last} {name}"),
             ("gs", true) => format!("gcloud storage cp {last} {name}"),
             ("gs", false) => format!("gcloud storage rsync --recursive {last} {name}"),
+            ("az" | "abfs" | "abfss" | "wasb" | "wasbs", _) => self.uploading_blobs(&last, is_file),
+            ("hdfs", _) => format!("hdfs dfs -put {last} {}", quoted(self.name)),
+            ("ftp" | "ftps" | "sftp", true) => format!("curl -T {last} {}", quoted(self.name)),
+            ("hf", _) => match self.data_set() {
+                Some(data_set) => data_set.uploading(&last),
+                None => return format!("write to {last} on this machine, and copy that there"),
+            },
+            ("dbfs", _) => {
+                let path = self.rest.trim_start_matches('/');
+                let there = quoted(&format!("/dbfs/{path}"));
+                let option = if is_file { "" } else { " --recursive" };
+                let name = quoted(&format!("dbfs:/{path}"));
+                return format!(
+                    "on Databricks, write to {there}; elsewhere, write to {last} on this machine, and copy that there: \
+                     `databricks fs cp{option} {last} {name}`"
+                );
+            }
             _ => return format!("write to {last} on this machine, and copy that there"),
         };
         format!("write to {last} on this machine, and copy that there: `{command}`")
+    }
+}
+
+/// The address of a container in an account of Azure.
+fn address(account: &str, container: &str) -> String {
+    format!("https://{account}.blob.core.windows.net/{container}/")
+}
+
+impl DataSet<'_> {
+    /// How to download what is named of it, and no more.
+    fn downloading(&self) -> String {
+        let folder = self.name.rsplit('/').next().unwrap_or(self.name);
+        let name = quoted(self.name);
+        let revision = self.revision();
+        let of_folder = |path: &str| match path {
+            "" => quoted(folder),
+            path => quoted(&format!("{folder}/{path}")),
+        };
+        let last = self.inner.rsplit('/').next().unwrap_or_default();
+        let (what, given) = match self.inner {
+            "" => (String::new(), of_folder("")),
+            pattern if pattern.contains(['*', '?', '[']) => {
+                (format!(" --include {}", quoted(pattern)), of_folder(""))
+            }
+            file if last.contains('.') => (format!(" {}", quoted(file)), of_folder(file)),
+            inner => {
+                let pattern = quoted(&format!("{inner}/*"));
+                (format!(" --include {pattern}"), of_folder(inner))
+            }
+        };
+        let local = quoted(folder);
+        format!(
+            "download it: `hf download {name}{what} --repo-type dataset{revision} --local-dir {local}`, and give {given}"
+        )
+    }
+
+    /// The command that uploads a file or folder.
+    fn uploading(&self, last: &str) -> String {
+        let there = match self.inner {
+            "" => String::new(),
+            inner => format!(" {}", quoted(inner)),
+        };
+        let revision = self.revision();
+        format!(
+            "hf upload {} {last}{there} --repo-type dataset{revision}",
+            quoted(self.name)
+        )
+    }
+
+    fn revision(&self) -> String {
+        let revision = self.revision.as_ref();
+        revision.map_or(String::new(), |revision| {
+            format!(" --revision {}", quoted(revision))
+        })
     }
 }
 
@@ -232,7 +451,7 @@ fn decoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{check_local_output, remote_input};
+    use crate::error::{check_local_output, remote_input, without_piping};
 
     #[test]
     fn inputs_with_a_scheme_are_refused() {
@@ -265,7 +484,19 @@ mod tests {
             ),
             (
                 "hf://datasets/a/b@main/data/c.parquet",
-                "`hf download a/b --repo-type",
+                "`hf download a/b data/c.parquet --repo-type dataset --revision main --local-dir b`, and give b/data/c.parquet",
+            ),
+            (
+                "hf://datasets/a/b/data/*.parquet",
+                "`hf download a/b --include 'data/*.parquet' --repo-type dataset --local-dir b`, and give b",
+            ),
+            (
+                "hf://datasets/a/b/data",
+                "`hf download a/b --include 'data/*' --repo-type dataset --local-dir b`, and give b/data",
+            ),
+            (
+                "hf://datasets/squad",
+                "`hf download squad --repo-type dataset --local-dir squad`, and give squad",
             ),
             ("file:///a/b", "give the path alone: /a/b"),
             ("file:/a/b", "give the path alone: /a/b"),
@@ -273,7 +504,10 @@ mod tests {
                 "file://localhost/a%20b%C3%A9%",
                 "give the path alone: '/a bé%'",
             ),
-            ("postgres://user@host/base", "psql URL -At"),
+            (
+                "postgres://user@host/base",
+                "databases are not read; export a table: `psql 'postgres://user@host/base' -At -c",
+            ),
             (
                 "s3://bucket/docs/*.parquet",
                 "`aws s3 sync s3://bucket/docs/ docs`, and give docs",
@@ -282,11 +516,30 @@ mod tests {
                 "https://host/it's.json",
                 r"curl -fL -o 'it'\''s.json' 'https://host/it'\''s.json'",
             ),
-            ("sqlite:///a.db", "export the rows"),
-            ("abfss://x@y/z", "copy it"),
+            (
+                "sqlite:///a.db",
+                "`sqlite3 -csv -header a.db 'select * from TABLE' > rows.csv`",
+            ),
+            ("mysql://user@host/base", "export the rows"),
+            (
+                "abfss://x@y.dfs.core.windows.net/z/a.csv",
+                "`azcopy copy https://y.blob.core.windows.net/x/z/a.csv a.csv`, and give a.csv",
+            ),
+            (
+                "az://x/z/*.csv",
+                "az storage blob download-batch --account-name ACCOUNT --source x --pattern 'z/*' --destination z`",
+            ),
+            (
+                "az://x/a.csv",
+                "`az storage blob download --account-name ACCOUNT --container-name x --name a.csv --file a.csv`",
+            ),
+            ("ftp://host/a.csv", "`curl -f -o a.csv ftp://host/a.csv`"),
+            ("hdfs:///b/a.csv", "`hdfs dfs -get hdfs:///b/a.csv a.csv`"),
+            ("any://x/z", "copy it"),
             (
                 "dbfs:/data/a.jsonl",
-                "on Databricks, give /dbfs/data/a.jsonl",
+                "on Databricks, give /dbfs/data/a.jsonl; elsewhere, copy it to this machine: \
+                 `databricks fs cp dbfs:/data/a.jsonl a.jsonl`, and give a.jsonl",
             ),
         ] {
             let told = remote_input(Path::new(name)).unwrap().to_string();
@@ -306,6 +559,23 @@ mod tests {
     }
 
     #[test]
+    fn only_streams_are_piped_in() {
+        let path = Path::new("s3://bucket/a.jsonl");
+        let told = without_piping(remote_input(path).unwrap()).to_string();
+        assert!(
+            told.ends_with("`aws s3 cp s3://bucket/a.jsonl a.jsonl`, and give a.jsonl"),
+            "{told}"
+        );
+        let copied = copying_folder(Path::new("s3://bucket/seen")).unwrap();
+        assert!(
+            copied.contains("`aws s3 sync s3://bucket/seen seen`, and give seen"),
+            "{copied}"
+        );
+        assert!(local_folder(Path::new("s3://bucket/tmp")).is_some());
+        assert!(local_folder(Path::new("tmp")).is_none());
+    }
+
+    #[test]
     fn outputs_with_a_scheme_are_refused() {
         for (name, remedy) in [
             (
@@ -319,6 +589,22 @@ mod tests {
             (
                 "https://host/p.csv",
                 "write to p.csv on this machine, and copy that there",
+            ),
+            (
+                "postgres://user@host/base",
+                "only files are written, not databases; write to a file, such as out.csv",
+            ),
+            (
+                "hf://datasets/me/clean",
+                "`hf upload me/clean clean --repo-type dataset`",
+            ),
+            (
+                "az://x/out",
+                "`az storage blob upload-batch --account-name ACCOUNT --destination x --destination-path out --source out`",
+            ),
+            (
+                "dbfs:/out",
+                "on Databricks, write to /dbfs/out; elsewhere, write to out on this machine",
             ),
             (
                 "file:///a/b",

@@ -100,13 +100,26 @@ impl Header {
         let path = folder.join(HEADER);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let (problem, remedy) = match remote::copying_folder(folder) {
+                    Some(copying) => (
+                        "it is on another machine, and an index is read from a folder of this one"
+                            .to_owned(),
+                        copying,
+                    ),
+                    None => (
+                        if folder.exists() {
+                            format!("no index: it holds no {HEADER}")
+                        } else {
+                            "no index: there is no such folder".to_owned()
+                        },
+                        "name the folder of an index, or build one with `simgpu index build`"
+                            .to_owned(),
+                    ),
+                };
                 return Err(Error::Input {
                     path: folder.to_owned(),
-                    problem: format!("no index: it holds no {HEADER}"),
-                    remedy: remote::copying(folder).unwrap_or_else(|| {
-                        "name the folder of an index, or build one with `simgpu index build`"
-                            .to_owned()
-                    }),
+                    problem,
+                    remedy,
                 });
             }
             text => text.map_err(Error::io("read", &path))?,

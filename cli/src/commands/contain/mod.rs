@@ -153,7 +153,7 @@ pub struct ContainArguments {
     pub memory: RecordMemoryArguments,
 
     /// Folder for temporary files [default: beside the results]
-    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 }
 
@@ -220,7 +220,8 @@ impl ContainArguments {
         let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?)?;
         caller.given.check(&modes_of_files(&inputs))?;
         // Items come in other formats than documents.
-        let items = Inputs::find(&self.items.against, None)?;
+        let items =
+            Inputs::find(&self.items.against, None).map_err(simgpu::error::without_piping)?;
         let mut run = ContainRun::new(&inputs, &items)
             .item_fields(item_fields)
             .rule(self.items.decision.rule())

@@ -81,7 +81,7 @@ pub(super) struct IndexBuildArguments {
     memory: Option<u64>,
 
     /// Folder for temporary files, some 400 bytes per document [default: the folder of the index]
-    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     temp_dir: Option<PathBuf>,
 
     /// Begin anew where a build in the same folder was stopped [default: go on from its last checkpoint]

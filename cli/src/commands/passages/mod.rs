@@ -175,7 +175,7 @@ pub struct PassagesArguments {
     pub memory: Option<u64>,
 
     /// Folder for temporary files [default: beside the results]
-    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 
     /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]

@@ -41,7 +41,7 @@ pub struct PlanArguments {
     pub memory: Option<u64>,
 
     /// Folder for the files of the small run [default: the system's]
-    #[arg(long, value_name = "DIR", help_heading = "Plan")]
+    #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Plan")]
     pub temp_dir: Option<PathBuf>,
 }
 

@@ -129,7 +129,8 @@ impl RatedArguments {
             return Err(Usage::error("`names` cannot be stdin; name a file"));
         }
         Ok(Some(NamesFile {
-            inputs: Inputs::find(std::slice::from_ref(names), None)?,
+            inputs: Inputs::find(std::slice::from_ref(names), None)
+                .map_err(simgpu::error::without_piping)?,
             fields: NameFields {
                 id: FieldPath::new(&self.name_id_field),
                 name: FieldPath::new(&self.name_field),
