@@ -318,6 +318,35 @@ fn the_limit_of_open_files_is_named() {
     assert!(says.contains(remedy), "{says}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_beyond_the_limit_names_it() {
+    let place = Place::with_texts((0..200).map(|seed| format!("{seed} {}", "text ".repeat(200))));
+    for (command, limit, remedy) in [
+        (
+            "dedup in.jsonl -o out",
+            "-S -f 64",
+            "raise it: `ulimit -f unlimited`",
+        ),
+        ("sign in.jsonl -o s.npy", "-f 64", "raise it as root"),
+    ] {
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("ulimit {limit}; exec {SIMGPU} {command} -q")])
+            .current_dir(place.path(""))
+            .env("NODEVICE_SELECT", "1")
+            .output()
+            .unwrap();
+        let says = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{says}");
+        let phrases = [
+            "File too large",
+            "larger than the limit of this process",
+            remedy,
+        ];
+        assert!(phrases.iter().all(|phrase| says.contains(phrase)), "{says}");
+    }
+}
+
 #[test]
 fn outputs_on_other_machines_are_refused() {
     let place = Place::with_texts(["a"]);
@@ -349,6 +378,20 @@ fn outputs_on_other_machines_are_refused() {
     ] {
         place.run(command).refused(1, &[copy]);
     }
+    place
+        .run("dedup in.jsonl -o out --temp-dir s3://b/tmp")
+        .refused(
+            2,
+            &["'--temp-dir <DIR>': it is on another machine; name a folder of this machine"],
+        );
+    let run = place.run("dedup in.jsonl --against s3://b/old.jsonl -o out");
+    assert!(!run.error().contains("pipe in"), "{}", run.error());
+    place
+        .run("index query in.jsonl --index none -o h.jsonl")
+        .refused(
+            1,
+            &["none: no index: there is no such folder; name the folder of an index"],
+        );
     assert!(!place.path("s3:").exists() && !place.path("gs:").exists());
 }
 

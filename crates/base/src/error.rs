@@ -868,12 +868,34 @@ fn remedy(action: &str, path: &Path, error: &io::Error) -> Cow<'static, str> {
         io::ErrorKind::NotFound => "check the name",
         io::ErrorKind::PermissionDenied => "change its permissions, or choose another path",
         io::ErrorKind::StorageFull => "free some space, or choose another disk",
+        io::ErrorKind::FileTooLarge => return file_size_remedy().into(),
         io::ErrorKind::OutOfMemory => {
             "pass a smaller `memory`, or let the process use more (ulimit -v, or the limit of the container)"
         }
         _ => "check the path, or choose another",
     };
     remedy.into()
+}
+
+/// What to do where a file may not grow.
+#[doc(hidden)]
+pub fn file_size_remedy() -> &'static str {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+        if limit.current.is_some() {
+            return match limit.maximum {
+                None => {
+                    "the file is larger than the limit of this process; raise it: `ulimit -f unlimited`"
+                }
+                Some(_) => {
+                    "the file is larger than the limit of this process; raise it as root or in the settings of the container: \
+                     `ulimit -f unlimited`"
+                }
+            };
+        }
+    }
+    "the file is larger than the file system allows; choose another disk"
 }
 
 /// What to do where the process may open no more files.

@@ -11,8 +11,9 @@ use super::chunk::Kept;
 use super::compression::FrameWriter;
 use super::kept_table::KeptTable;
 use super::read::TableForm;
+use super::table;
 use simgpu::clock::in_parallel;
-use simgpu::error::{Error, Result};
+use simgpu::error::{Error, Result, file_size_remedy};
 
 /// The file of the kept records of one input. Copies records and texts byte for byte.
 #[doc(hidden)]
@@ -100,9 +101,16 @@ pub fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E)
     let path = path.to_owned();
     move |error| {
         let remedy = if is_of_system(&error) {
-            "free some space, or choose another folder"
+            let told = error.to_string();
+            let cause = table::system_error(&told);
+            if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::FileTooLarge) {
+                file_size_remedy()
+            } else {
+                "free some space, or choose another folder"
+            }
         } else {
-            "this version cannot write such a table; rewrite the input with pyarrow, or as JSON Lines"
+            "this version cannot write such a table; write the column as another type, with a program that reads it, or pass \
+             `action=report`, which copies no records"
         };
         Error::Output {
             path,

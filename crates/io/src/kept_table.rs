@@ -26,7 +26,7 @@ use parquet::schema::types::{Type, TypePtr};
 
 use super::mark::{marks_field, with_marks};
 use super::page_store::PagesOfGroup;
-use super::table::Groups;
+use super::table::{Groups, system_error};
 
 /// The form of a Parquet file, which its kept rows get, too.
 #[derive(Clone, Debug)]
@@ -304,9 +304,19 @@ impl<W: Write + Send> KeptTable<W> {
         }
         let mut writers = self.group.iter_mut().flat_map(|group| &mut group.columns);
         for (field, column) in self.form.rows.fields().iter().zip(rows.columns()) {
-            for leaf in compute_leaves(field, column)? {
+            let of_column = |error: ParquetError| {
+                let problem = error.to_string();
+                match system_error(&problem) {
+                    Some(_) => error,
+                    None => ParquetError::General(format!(
+                        "column {:?} of the input: {problem}",
+                        field.name()
+                    )),
+                }
+            };
+            for leaf in compute_leaves(field, column).map_err(of_column)? {
                 if let Some(writer) = writers.next() {
-                    writer.write(&leaf)?;
+                    writer.write(&leaf).map_err(of_column)?;
                 }
             }
         }

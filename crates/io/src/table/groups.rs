@@ -60,7 +60,7 @@ impl<E: StdError> From<E> for Unreadable {
 }
 
 /// The error of the operating system that a problem ends with. The readers wrap some in text alone.
-pub(super) fn system_error(problem: &str) -> Option<io::Error> {
+pub(crate) fn system_error(problem: &str) -> Option<io::Error> {
     let (_, code) = problem.rsplit_once("(os error ")?;
     let error = io::Error::from_raw_os_error(code.split_once(')')?.0.parse().ok()?);
     // A place that no file has is one of a damaged file.
