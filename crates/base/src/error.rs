@@ -74,7 +74,7 @@ pub enum Error {
     /// Every record of a run is bad, so that none is left.
     #[error(
         "every record is bad, the first in {_0}; {}",
-        _0.remedy("correct the records, or choose their `format` and their field with `text_field`")
+        _0.remedy(_0.usual_of_all("correct the records, or choose their `format` and their field with `text_field`"))
     )]
     NoGoodRecord(BadRecord),
     /// The weights of a document in memory are no weights, or too large.
@@ -739,7 +739,7 @@ impl Error {
         Error::Input {
             path: first.file.clone(),
             problem: format!("every record is bad, the first in {first}"),
-            remedy: first.remedy(remedy),
+            remedy: first.remedy(first.usual_of_all(remedy)),
         }
     }
 
@@ -944,6 +944,15 @@ pub struct BadRecord {
 }
 
 impl BadRecord {
+    /// The remedy if all records are as bad as it. The problem of a missing field names the parameter itself.
+    fn usual_of_all<'a>(&self, usual: &'a str) -> &'a str {
+        if self.problem.contains("choose one with `") {
+            "or correct the records"
+        } else {
+            usual
+        }
+    }
+
     /// How to convert its file, if its encoding is the problem; else the `usual` remedy.
     #[doc(hidden)]
     pub fn remedy(&self, usual: &str) -> String {

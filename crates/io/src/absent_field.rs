@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::fields::FieldPath;
+use super::fields::{FieldPath, ValueField};
 use super::json::{field, json_string, keys};
 use super::refusal::listed;
 
@@ -17,6 +17,9 @@ const CHATS: [[&str; 2]; 2] = [["role", "content"], ["from", "value"]];
 
 /// Fields that say who speaks, in chats and in other records.
 const SPEAKERS: [&str; 6] = ["role", "from", "speaker", "sender", "author", "user"];
+
+/// What else to do where a field of tokens is missing.
+const OF_TOKENS: &str = ", or pass another `unit` if the records have texts in place of tokens";
 
 /// The start of every command that reads records with jq.
 const JQ: &str = "`jq -c '.";
@@ -42,7 +45,12 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
                 let (array, inner) = path.segments().split_at(depth + 1);
                 let remedy = within(array, items, inner, path, parameter);
                 return format!(
-                    "{missing}; {:?} is an array, and fields are found in objects alone; {remedy}",
+                    "{missing}; {}{:?} is an array, and fields are found in objects alone; {remedy}",
+                    if parameter == "tokens_field" {
+                        format!("{}; ", listed("field", &names()))
+                    } else {
+                        String::new()
+                    },
                     array.join(".")
                 );
             }
@@ -68,12 +76,17 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
         found.map(|(array, items)| {
             let wanted = &path.segments()[depth..];
             let is_wrapper = has(items, wanted) && !has_texts(&value) && !has_any(items, &SPEAKERS);
-            let remedy = remedy_of(&array, items, wanted, &naming(path, parameter), is_wrapper);
+            let turns =
+                question_and_answer(&array, items, path).filter(|_| parameter == ValueField::ITEMS);
+            let remedy = turns.unwrap_or_else(|| {
+                remedy_of(&array, items, wanted, &naming(path, parameter), is_wrapper)
+            });
             format!("; {:?} is an array: {remedy}", array.join("."))
         })
     });
     let in_array = in_array.flatten().unwrap_or_default();
     let several = match parameter {
+        "tokens_field" => OF_TOKENS,
         "text_field" => ", which may be repeated if other files have other fields",
         "id_field" | "fields" => ", or give the field the same name in all files",
         _ => "",
@@ -152,7 +165,15 @@ fn within(
         .cloned()
         .collect();
     if !is_of_text(parameter) {
-        return format!("choose another with `{parameter}`");
+        let of_tokens = if parameter == "tokens_field" {
+            OF_TOKENS
+        } else {
+            ""
+        };
+        return format!("choose another with `{parameter}`{of_tokens}");
+    }
+    if let (ValueField::ITEMS, Some(turns)) = (parameter, question_and_answer(array, items, path)) {
+        return turns;
     }
     remedy_of(array, items, &inner, &naming(path, parameter), false)
 }
@@ -188,6 +209,34 @@ fn remedy_of(
         ),
         None => "write its texts to one field".to_owned(),
     }
+}
+
+/// How to make a question and an answer of the turns of a chat; `None` if it has not both.
+fn question_and_answer(array: &[String], items: &[Value], path: &FieldPath) -> Option<String> {
+    const ASKING: [&str; 2] = ["user", "human"];
+    const ANSWERING: [&str; 5] = ["assistant", "gpt", "model", "bot", "ai"];
+    let text = text_of_items(items)?;
+    let turns = |speaker: &str, known: &[&str]| {
+        let mut speakers = items.iter().filter_map(|item| item.get(speaker)?.as_str());
+        let found = speakers.find(|name| known.contains(name))?;
+        Some(format!(
+            "([{}[] | select(.{speaker} == {}) | {text}] | join(\"\\n\"))",
+            jq_path(array),
+            json_string(found)
+        ))
+    };
+    let of_chat = CHATS.iter().find_map(|[speaker, _]| {
+        let (question, answer) = (turns(speaker, &ASKING)?, turns(speaker, &ANSWERING)?);
+        Some(command(&format!(
+            ".question = {question} | .answer = {answer}"
+        )))
+    });
+    let leave_out = if *path == FieldPath::new("question") {
+        ""
+    } else {
+        ", and leave out `item_fields`"
+    };
+    Some(format!("make fields of its turns: {}{leave_out}", of_chat?))
 }
 
 /// Whether some item has one of the fields of these names.
@@ -279,7 +328,7 @@ fn text_at(items: &[Value], path: &[String]) -> Option<String> {
 }
 
 /// A path as jq spells it.
-fn jq_path(segments: &[String]) -> String {
+pub(super) fn jq_path(segments: &[String]) -> String {
     let is_plain = |name: &str| {
         let mut letters = name.chars();
         letters

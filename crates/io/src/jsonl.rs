@@ -17,7 +17,8 @@ use super::absent_field::{joining, not_found};
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::format::BYTE_ORDER_MARK;
 use super::ids::Id;
-use super::json::{decode, field, json_string, kind, name_of};
+use super::json::{decode, field, json_string, keys, kind, name_of};
+use super::refusal::listed;
 use plain::parse_plain;
 use simgpu::documents::{DocumentBatch, TokenBatch};
 use simgpu_base::encoding::looks_like;
@@ -217,7 +218,11 @@ fn missing(record: &str, content: &[(&FieldPath, Option<&str>)], parameter: &str
     match content {
         [(_, Some(_))] => format!("field {} is null", names.join("")),
         [(path, _)] => not_found(record, "field", path, parameter),
-        _ => format!("the fields {} are missing or null", names.join(" and ")),
+        _ => format!(
+            "the fields {} are missing or null; {}",
+            names.join(" and "),
+            listed("field", &keys(record).unwrap_or_default())
+        ),
     }
 }
 

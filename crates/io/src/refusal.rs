@@ -1,5 +1,6 @@
 //! Why an input is refused: what is wrong with it, and what to do.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use simgpu::error::Error;
@@ -25,6 +26,31 @@ impl Refusal {
         Refusal::new(self.problem, remedy)
     }
 
+    /// The refusal of a table without a column, as that of one without any of these.
+    pub(super) fn of_columns(self, paths: &[impl Display]) -> Self {
+        let one = paths.first().map(|path| any_of("column", &[path]));
+        let problem = one.map(|one| self.problem.replacen(&one, &any_of("column", paths), 1));
+        Refusal {
+            problem: problem.unwrap_or(self.problem),
+            ..self
+        }
+    }
+
+    /// The refusal of a file that lacks fields of the text, of which no `input`, as messages call each, has those of `names`.
+    pub(super) fn in_none(self, input: &str, names: &[impl Display]) -> Self {
+        let listed = self.problem.split_once("; its ");
+        let listed = listed.map_or(String::new(), |(_, listed)| {
+            format!("; of this file, the {listed}")
+        });
+        Refusal::new(
+            format!(
+                "no {input} has {}{listed}",
+                any_of("a column or field", names)
+            ),
+            format!("give `text_field` names that some {input} has"),
+        )
+    }
+
     /// The same with more about the parameter.
     pub(super) fn with_hint(mut self, hint: &str) -> Self {
         self.remedy.push_str(hint);
@@ -39,6 +65,12 @@ impl Refusal {
             problem: self.problem,
         }
     }
+}
+
+/// Names of fields of which none is there, for messages.
+pub(super) fn any_of(kind: &str, names: &[impl Display]) -> String {
+    let names = names.iter().map(|name| format!("\"{name}\""));
+    format!("{kind} {}", names.collect::<Vec<_>>().join(" or "))
 }
 
 /// What else a parameter of a column can do if other files have other columns, for messages.

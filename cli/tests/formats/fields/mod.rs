@@ -296,17 +296,20 @@ fn a_text_field_that_no_input_has_is_refused() {
             "docs/c.parquet",
         ),
     ] {
-        let says = format!("{file}: there is no column \"body\"; its column");
-        of(inputs, fields).refused(1, &[&says, "choose the column with --text-field"]);
+        let says =
+            format!("{file}: no input has a column or field \"body\"; of this file, the column");
+        of(inputs, fields).refused(1, &[&says, "give --text-field names that some input has"]);
     }
     // A table must have one of them, whatever other inputs have.
-    let says = "docs/b.csv: there is no column \"text\"; its columns are \"id\", \"content\"";
+    let says =
+        "docs/b.csv: there is no column \"text\" or \"body\"; its columns are \"id\", \"content\"";
     of("docs", ["text", "body"]).refused(1, &[says]);
     let run = place.run(
         "dedup docs/a.jsonl --against docs/b.csv --against docs/c.parquet \
          --against-text-field content --against-text-field text -o out --overwrite",
     );
-    let says = "there is no column \"text\"; its columns are \"id\", \"content\"; choose the column with --against-text-field";
+    let says = "no file of --against has a column or field \"text\"; of this file, the columns are \"id\", \"content\"; \
+                give --against-text-field names that some file of --against has";
     run.refused(1, &["docs/b.csv", says]);
     // A null in the only column that a table has is a bad record.
     let nulls: ArrayRef = Arc::new(arrow_array::StringArray::from(vec![Some("a"), None]));

@@ -202,4 +202,17 @@ fn commands_are_valid_jq() {
         assert!(joining(list, &path, "keep_by").is_empty());
     }
     assert!(joining("[1]", &FieldPath::new("turns"), "text_field").is_empty());
+    for chat in [
+        r#"{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}, {"role": "assistant", "content": [{"type": "text", "text": "a"}]}]}"#,
+        r#"{"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]}"#,
+    ] {
+        for path in ["question", "messages.content"] {
+            let message = not_found(chat, "field", &FieldPath::new(path), ValueField::ITEMS);
+            let made: Value = serde_json::from_str(&jq(commands(&message)[0], chat)).unwrap();
+            assert_eq!(
+                (&made["question"], &made["answer"]),
+                (&"q".into(), &"a".into())
+            );
+        }
+    }
 }

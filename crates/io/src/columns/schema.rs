@@ -79,8 +79,11 @@ pub(crate) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
             check(content, "tokens_field", wanted, |data_type| {
                 item_type(data_type).is_some_and(is_token)
             })?;
-        } else if !is_missing || missing.len() == fields.content.len() {
+        } else if !is_missing {
             check_text(schema, content)?;
+        } else if missing.len() == fields.content.len() {
+            let all: Vec<&FieldPath> = fields.content.iter().collect();
+            return check_text(schema, content).map_err(|refusal| refusal.of_columns(&all));
         }
     }
     if let Some(weights) = &fields.weights {
@@ -191,7 +194,12 @@ fn check_column(
                 )
             });
             let problem = format!("there is no {what} \"{path}\"; {listed}");
-            let remedy = format!("{in_list}{choose}{}", several(parameter));
+            let of_tokens = if parameter == "tokens_field" {
+                ", or pass another `unit` if the records have texts in place of tokens"
+            } else {
+                ""
+            };
+            let remedy = format!("{in_list}{choose}{}{of_tokens}", several(parameter));
             Err(Refusal::new(problem, remedy))
         }
     }

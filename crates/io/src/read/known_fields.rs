@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::{columns, jsonl};
 
 impl<'a> FilesReading<'a> {
-    /// Refuses a file that lacks fields of the texts if no other file has one of them.
+    /// Refuses a file that lacks fields of the texts which no other file has.
     pub(super) fn check_missing<'f>(
         &self,
         file: usize,
@@ -22,6 +22,7 @@ impl<'a> FilesReading<'a> {
     ) -> std::result::Result<(), Refusal> {
         let is_reference = self.reading.is_reference(file);
         let known = &self.known_fields[usize::from(is_reference)];
+        let mut unknown: Option<(Vec<&FieldPath>, Refusal)> = None;
         for (path, refusal) in missing {
             let has = |(other, input): (usize, &InputFile)| {
                 self.reading.is_reference(other) == is_reference
@@ -32,11 +33,29 @@ impl<'a> FilesReading<'a> {
             let is_known = known.is_some_and(|(_, known)| {
                 *known.get_or_init(|| self.files.iter().enumerate().any(has))
             });
-            if !is_known {
-                return Err(refusal);
+            if is_known {
+                continue;
+            }
+            match &mut unknown {
+                Some((paths, _)) => paths.push(path),
+                None => unknown = Some((vec![path], refusal)),
             }
         }
-        Ok(())
+        let files = 0..self.files.len();
+        let of_side = files.filter(|other| self.reading.is_reference(*other) == is_reference);
+        match unknown {
+            None => Ok(()),
+            // Another input may have them under other names.
+            Some((paths, refusal)) if paths.len() < fields.content.len() || of_side.count() > 1 => {
+                let input = if is_reference {
+                    "file of `against`"
+                } else {
+                    "input"
+                };
+                Err(refusal.in_none(input, &paths))
+            }
+            Some((_, refusal)) => Err(refusal),
+        }
     }
 }
 
