@@ -4,7 +4,8 @@
 //! words of that text.
 //!
 //! Bytes never prove an encoding of one byte per letter: those of windows-1250 or Mac Roman may be letters in windows-1252, too.
-//! A message therefore shows a word as windows-1252 reads it, by which the user sees whether it is right.
+//! A message therefore shows a word as windows-1252 reads it, by which the user sees whether it is right. Neither do they prove
+//! an encoding of several bytes per letter, such as Shift-JIS, whose bytes another reads as other letters.
 
 use std::path::Path;
 
@@ -16,11 +17,21 @@ pub const AS_WINDOWS_1252: &str =
 const COLUMN_AS_WINDOWS_1252: &str =
     ", as of a column in windows-1252 (Western European, like Latin-1), where it reads ";
 
-/// The end of a problem with bytes that look like text in an encoding of one byte per letter, but not windows-1252.
+/// The end of a problem with bytes that look like text in another encoding than UTF-8, but not windows-1252.
 const AS_ANOTHER: &str = ", as of text in another encoding";
 
-/// The encodings to try, as `iconv` spells them.
-const OTHERS: &str = "windows-1250, CP850 or MACINTOSH";
+/// The same of a column of a table.
+const COLUMN_AS_ANOTHER: &str = ", as of a column in another encoding";
+
+/// The encodings to try in place of windows-1252, as `iconv` spells them.
+const LIKE_WINDOWS_1252: &str = "windows-1250, CP850 or MACINTOSH";
+
+/// The encodings to try for other letters, as both `iconv` and Python spell them.
+const OTHERS: &str = "windows-1251 (Cyrillic), windows-1250 (Central European), CP850, MACINTOSH, SHIFT_JIS (Japanese), GB18030 \
+                      (Chinese, includes GBK), BIG5 or EUC-KR";
+
+/// The end of a problem with NUL bytes in a text, as a crash leaves them.
+pub const NUL_BYTES: &str = " NUL bytes";
 
 /// The end of a problem with a text in a Unicode encoding.
 const NOT_UTF_8: &str = ", not UTF-8";
@@ -33,8 +44,22 @@ pub fn other_unicode(what: &str, encoding: &str) -> String {
     format!("{what} is {encoding}{NOT_UTF_8}")
 }
 
-/// How to convert a file, if a problem with it says that its encoding is or may be another; `usual` is what else helps.
+/// How to convert a file, if a problem with it says that its encoding is or may be another, or that it has NUL bytes; `usual` is
+/// what else helps.
 pub fn conversion(problem: &str, file: &Path, usual: &str) -> Option<String> {
+    let of_encoding = conversion_of_encoding(problem, file, usual);
+    of_encoding.or_else(|| {
+        let removed = passed_through(r"tr -d '\000'", "clean", file);
+        let remedy = format!("remove them: {removed}");
+        problem.ends_with(NUL_BYTES).then(|| match usual {
+            "" => remedy,
+            usual => format!("{remedy}; or {usual}"),
+        })
+    })
+}
+
+/// How to convert a file, if a problem with it says that its encoding is or may be another; `usual` is what else helps.
+pub fn conversion_of_encoding(problem: &str, file: &Path, usual: &str) -> Option<String> {
     let named = problem.strip_suffix(NOT_UTF_8);
     let named = named.and_then(|named| named.rsplit(' ').next());
     if let Some(encoding) = UNICODE.into_iter().find(|known| Some(*known) == named) {
@@ -42,13 +67,21 @@ pub fn conversion(problem: &str, file: &Path, usual: &str) -> Option<String> {
     }
     if problem.contains(COLUMN_AS_WINDOWS_1252) {
         return Some(format!(
-            "if that is right, decode the column, in Python by `.cast(\"binary\")` and then `.decode(\"windows-1252\")` of \
-             each value, and write the file again; else {usual}"
+            "if that is right, decode the column, {}, and write the file again; else {usual}",
+            decoding(problem, "\"windows-1252\"")
+        ));
+    }
+    if problem.ends_with(COLUMN_AS_ANOTHER) {
+        return Some(format!(
+            "if other rows have such bytes, decode the column, {}, where ENCODING is that of the program that wrote them, such as \
+             {OTHERS}, and write the file again; else {usual}",
+            decoding(problem, "ENCODING")
         ));
     }
     if problem.contains(AS_WINDOWS_1252) {
         return Some(format!(
-            "if that is right, {}; else name in its place the encoding of the program that wrote the file, such as {OTHERS}",
+            "if that is right, {}; else name in its place the encoding of the program that wrote the file, such as \
+             {LIKE_WINDOWS_1252}; or if the rest of the file is UTF-8, {usual}",
             converted("windows-1252", file)
         ));
     }
@@ -61,8 +94,42 @@ pub fn conversion(problem: &str, file: &Path, usual: &str) -> Option<String> {
     })
 }
 
-/// How to convert a file from an encoding. The new name is made of the old one, so that two files get two names.
+/// How Python reads the bytes of a column of strings, or of strings in lists or structs, which a problem names.
+fn decoding(problem: &str, encoding: &str) -> String {
+    if problem.contains("\" holds a token with ") {
+        return format!(
+            "in Python by `.cast(pyarrow.list_(pyarrow.binary()))` and then `.decode({encoding})` of each token"
+        );
+    }
+    let path = problem.split_once("column \"");
+    let path = path.and_then(|(_, rest)| rest.split_once("\" holds "));
+    // A dot after a backslash is part of a name.
+    let path = path.map_or(String::new(), |(path, _)| path.replace("\\.", "\0"));
+    let mut names = path.split('.').map(|name| name.replace('\0', "."));
+    let root = names.next().unwrap_or_default();
+    let fields: String = names.map(|field| format!(".field({field:?})")).collect();
+    let whole = if fields.is_empty() {
+        String::new()
+    } else {
+        format!("table[{root:?}].combine_chunks()")
+    };
+    format!(
+        "in Python by `{whole}{fields}.cast(\"binary\")` and then `.decode({encoding})` of each value"
+    )
+}
+
+/// How to convert a file from an encoding.
 fn converted(encoding: &str, file: &Path) -> String {
+    let convert = format!("iconv -f {encoding} -t UTF-8");
+    match passed_through(&convert, "utf-8", file) {
+        passed if file.as_os_str() == "stdin" => passed,
+        command => format!("convert the file: {command}"),
+    }
+}
+
+/// How to pass a file through a program. The new name is made of the old one and `mark`, so that two files get two names.
+#[must_use]
+pub fn passed_through(program: &str, mark: &str, file: &Path) -> String {
     /// The endings of compressed files, and the programs that read them.
     const COMPRESSED: [(&str, &str); 6] = [
         (".gz", "gzip"),
@@ -72,10 +139,9 @@ fn converted(encoding: &str, file: &Path) -> String {
         (".xz", "xz"),
         (".bz2", "bzip2"),
     ];
-    let convert = format!("iconv -f {encoding} -t UTF-8");
     let name = file.to_string_lossy();
     if name == "stdin" {
-        return format!("pass it through `{convert}`");
+        return format!("pass it through `{program}`");
     }
     let compressed = COMPRESSED.iter().find(|(ending, _)| name.ends_with(ending));
     let plain = compressed.and_then(|(ending, _)| name.strip_suffix(ending));
@@ -83,13 +149,13 @@ fn converted(encoding: &str, file: &Path) -> String {
     let ending = new.extension().map_or(String::new(), |ending| {
         format!(".{}", ending.to_string_lossy())
     });
-    new.set_extension(format!("utf-8{ending}"));
+    new.set_extension(format!("{mark}{ending}"));
     let (new, name) = (quoted(&new.to_string_lossy()), quoted(&name));
     match compressed {
-        Some((_, program)) => {
-            format!("convert the file: `{program} -dc {name} | {convert} > {new}`")
-        }
-        None => format!("convert the file: `{convert} {name} > {new}`"),
+        Some((_, decompress)) => format!("`{decompress} -dc {name} | {program} > {new}`"),
+        // It reads its input alone.
+        None if program.starts_with("tr ") => format!("`{program} < {name} > {new}`"),
+        None => format!("`{program} {name} > {new}`"),
     }
 }
 
@@ -106,17 +172,18 @@ pub fn quoted(value: &str) -> String {
 pub fn looks_like(text: &[u8]) -> String {
     match word_of(text) {
         Some(word) => format!("{AS_WINDOWS_1252}{word:?}"),
-        None if is_of_single_bytes(text) => AS_ANOTHER.to_owned(),
+        None if is_of_another(text) => AS_ANOTHER.to_owned(),
         None => String::new(),
     }
 }
 
 /// The same of a value in a column of a table.
 pub fn column_looks_like(value: &[u8]) -> String {
-    let word = word_of(value);
-    word.map_or(String::new(), |word| {
-        format!("{COLUMN_AS_WINDOWS_1252}{word:?}")
-    })
+    match word_of(value) {
+        Some(word) => format!("{COLUMN_AS_WINDOWS_1252}{word:?}"),
+        None if is_of_another(value) => COLUMN_AS_ANOTHER.to_owned(),
+        None => String::new(),
+    }
 }
 
 /// A word with a letter beyond ASCII, of text that looks like windows-1252, as that encoding reads it.
@@ -158,13 +225,26 @@ fn letter(byte: u8) -> char {
     sign.unwrap_or(char::from(byte))
 }
 
-/// Whether a text that is not UTF-8 may be in an encoding of one byte per letter: it has none of the characters of UTF-8, does
-/// not end within one, and a byte beyond ASCII stands within a word.
-fn is_of_single_bytes(text: &[u8]) -> bool {
+/// Whether a text that is not UTF-8 may be in another encoding: more of its bytes beyond ASCII are none of UTF-8 than are, it does
+/// not end within a character, and a byte beyond ASCII stands within a word.
+///
+/// Two bytes of Shift-JIS or GBK are a character of UTF-8 by chance, but most are not. In damaged UTF-8, most are.
+fn is_of_another(text: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
-    let has_unicode = || text.utf8_chunks().any(|chunk| !chunk.valid().is_ascii());
+    let is_of_unicode = || {
+        let (mut valid, mut invalid) = (0, 0);
+        for chunk in text.utf8_chunks() {
+            valid += chunk
+                .valid()
+                .chars()
+                .filter(|letter| !letter.is_ascii())
+                .count();
+            invalid += usize::from(!chunk.invalid().is_empty());
+        }
+        valid >= invalid
+    };
     let is_cut = || std::str::from_utf8(text).is_err_and(|error| error.error_len().is_none());
-    if text.iter().any(is_control) || has_unicode() || is_cut() {
+    if text.iter().any(is_control) || is_of_unicode() || is_cut() {
         return false;
     }
     let is_of_word = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
@@ -284,8 +364,14 @@ mod tests {
             let told = looks_like(text);
             assert_eq!(told, format!("{AS_WINDOWS_1252}\"{word}\""));
         }
-        // Polish in windows-1250, Russian in windows-1251.
-        for text in [&b"mi\xB3y"[..], b"name: \xC8\xE2\xE0\xED"] {
+        // Polish in windows-1250, Russian in windows-1251, Chinese in GBK (with a character of UTF-8 by chance), Japanese in Shift-JIS.
+        for text in [
+            &b"mi\xB3y"[..],
+            b"name: \xC8\xE2\xE0\xED",
+            b"\xC4\xE3\xBA\xC3",
+            b"\xD5\xC5\xCE\xB0",
+            b"\x93\x8C\x8B\x9E\x82\xCC\x93V\x8BC",
+        ] {
             assert_eq!(looks_like(text), AS_ANOTHER, "{}", text.escape_ascii());
         }
         for text in [
@@ -297,7 +383,8 @@ mod tests {
             assert_eq!(looks_like(text), "", "{}", text.escape_ascii());
         }
         assert!(column_looks_like(b"J\xF6rg").ends_with("\"Jörg\""));
-        assert_eq!(column_looks_like(b"mi\xB3y"), "");
+        assert_eq!(column_looks_like(b"mi\xB3y"), COLUMN_AS_ANOTHER);
+        assert_eq!(column_looks_like(b"na\xC3\xAFve caf\xE9s"), "");
     }
 
     #[test]
@@ -340,12 +427,47 @@ mod tests {
             let told = of(problem, file).unwrap();
             assert!(told.contains(command), "{told}");
         }
-        let of_column = format!("column \"a\": 3{}", column_looks_like(b"J\xF6rg"));
-        let told = of(&of_column, "b.parquet").unwrap();
-        assert!(
-            told.contains("decode the column") && told.ends_with("else skip it"),
-            "{told}"
-        );
+        for (column, decode) in [
+            ("a\" holds invalid", "in Python by `.cast(\"binary\")` and"),
+            (
+                r#"a\.b" holds invalid"#,
+                "in Python by `.cast(\"binary\")` and",
+            ),
+            (
+                "a.b.c\" holds invalid",
+                "in Python by `table[\"a\"].combine_chunks().field(\"b\").field(\"c\").cast(\"binary\")` and",
+            ),
+            (
+                "a\" holds a token with invalid",
+                "in Python by `.cast(pyarrow.list_(pyarrow.binary()))` and then `.decode(",
+            ),
+        ] {
+            for text in [&b"J\xF6rg"[..], b"mi\xB3y"] {
+                let of_column = format!("column \"{column}{}", column_looks_like(text));
+                let told = of(&of_column, "b.parquet").unwrap();
+                assert!(
+                    told.contains(decode) && told.ends_with("else skip it"),
+                    "{told}"
+                );
+            }
+        }
+        for (file, remove) in [
+            (
+                "b.jsonl",
+                r"remove them: `tr -d '\000' < b.jsonl > b.clean.jsonl`; or skip it",
+            ),
+            (
+                "b.jsonl.gz",
+                r"remove them: `gzip -dc b.jsonl.gz | tr -d '\000' > b.clean.jsonl`; or skip it",
+            ),
+            (
+                "stdin",
+                r"remove them: pass it through `tr -d '\000'`; or skip it",
+            ),
+        ] {
+            assert_eq!(of("the line holds NUL bytes", file).unwrap(), remove);
+        }
+        assert_eq!(of("the column \"NUL bytes\"", "b.csv"), None);
         assert_eq!(of("invalid UTF-8 at byte 3", "b.csv"), None);
         assert_eq!(of("it is TSV, not UTF-8", "b.csv"), None);
     }

@@ -281,6 +281,7 @@ impl Run<'_> {
             let documents = take(&mut named, 0, self.parse(&chunk))?;
             advance(progress, lines.bytes(), documents, lines.bytes())?;
         }
+        named.warn(progress);
         Ok(())
     }
 
@@ -308,7 +309,9 @@ impl Run<'_> {
                 }
                 advance(progress, reading.consumed(), documents, bytes)
             },
-        )
+        )?;
+        named.warn(progress);
+        Ok(())
     }
 }
 

@@ -176,6 +176,9 @@ impl<'a> Build<'a> {
         if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
             self.save()?;
         }
+        if read.is_ok() {
+            self.named.warn(progress);
+        }
         read
     }
 

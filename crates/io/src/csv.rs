@@ -10,13 +10,12 @@ use super::cuts::{Cuts, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
-use super::json::REMOVE_ZEROS;
 use super::jsonl::newlines;
-use super::refusal::{Refusal, listed, several};
+use super::refusal::{Refusal, any_of, listed, several};
 use parser::id_json;
 use simgpu::documents::DocumentBatch;
 use simgpu::progress::counted;
-use simgpu_base::encoding::looks_like;
+use simgpu_base::encoding::{NUL_BYTES, looks_like};
 
 pub(super) use parser::{Parser, is_integer};
 
@@ -124,8 +123,9 @@ impl Header {
             let column = self.find(path, "text_field")?;
             self.content.push(column);
         }
-        if let (true, Some(first)) = (self.has_no_content(), fields.content.first()) {
-            self.required(first, "text_field")?;
+        if self.has_no_content() && !fields.content.is_empty() {
+            let paths: Vec<&FieldPath> = fields.content.iter().collect();
+            return Err(self.lacks(&paths, "text_field"));
         }
         self.id = self.find(&fields.id, "id_field")?;
         if self.id.is_none() && fields.id_required {
@@ -134,7 +134,8 @@ impl Header {
                 "there is no id column \"{id}\"; {listed}{}",
                 self.misencoded
             );
-            return Err(Refusal::new(problem, "choose the column with `id_field`"));
+            let remedy = format!("choose the column with `id_field`{}", several("id_field"));
+            return Err(Refusal::new(problem, remedy));
         }
         Ok(())
     }
@@ -160,26 +161,29 @@ impl Header {
 
     /// The column at a path, which must exist.
     fn required(&self, path: &FieldPath, parameter: &str) -> Result<usize, Refusal> {
-        self.find(path, parameter)?.ok_or_else(|| {
-            let problem = format!(
-                "there is no column \"{path}\"; {}{}",
-                listed("column", &self.names),
-                self.misencoded
-            );
-            let choose = format!("choose the column with `{parameter}`{}", several(parameter));
-            let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
-            let remedy = match self.names.len() {
-                _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
-                    format!(
-                        "{choose}, or if fields are quoted, pass the quote character as `quote`"
-                    )
-                }
-                // Another delimiter leaves the whole line in one column.
-                1 => format!("{choose}, or the character between columns with `delimiter`"),
-                _ => choose,
-            };
-            Refusal::new(problem, remedy)
-        })
+        self.find(path, parameter)?
+            .ok_or_else(|| self.lacks(&[path], parameter))
+    }
+
+    /// The refusal of a file that has no column at any of these paths.
+    fn lacks(&self, paths: &[&FieldPath], parameter: &str) -> Refusal {
+        let problem = format!(
+            "there is no {}; {}{}",
+            any_of("column", paths),
+            listed("column", &self.names),
+            self.misencoded
+        );
+        let choose = format!("choose the column with `{parameter}`{}", several(parameter));
+        let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
+        let remedy = match self.names.len() {
+            _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
+                format!("{choose}, or if fields are quoted, pass the quote character as `quote`")
+            }
+            // Another delimiter leaves the whole line in one column.
+            1 => format!("{choose}, or the character between columns with `delimiter`"),
+            _ => choose,
+        };
+        Refusal::new(problem, remedy)
     }
 
     fn find(&self, path: &FieldPath, parameter: &str) -> Result<Option<usize>, Refusal> {
@@ -245,7 +249,7 @@ impl Header {
             ),
             _ if record.contains(&0) => {
                 format!(
-                    "the record has {fields}, and the header {of_header}, and it holds NUL bytes; {REMOVE_ZEROS}"
+                    "the record has {fields}, and the header {of_header}, and it holds{NUL_BYTES}"
                 )
             }
             1 => format!("the record has {fields}, and the header {of_header}"),

@@ -7,6 +7,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fields::FieldPath;
+use simgpu_base::encoding::NUL_BYTES;
 
 /// A string as JSON.
 #[doc(hidden)]
@@ -76,13 +77,10 @@ pub(super) fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a 
     Ok(Some(value))
 }
 
-/// How to remove the NUL bytes that a crash left in a file.
-pub(super) const REMOVE_ZEROS: &str = "remove them: `tr -d '\\000' < FILE > NEW`";
-
 pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     if text.contains('\0') && text.chars().all(|c| c == '\0' || c.is_whitespace()) {
         return format!(
-            "the line holds NUL bytes alone, as where the program that wrote it crashed; {REMOVE_ZEROS}"
+            "the line holds, as where the program that wrote it crashed, nothing but{NUL_BYTES}"
         );
     }
     // Of a record of several lines, the first one ends too early; so does a file that was cut off.
@@ -95,7 +93,14 @@ pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     }
     let has_zeros = text.starts_with('\0') || text.ends_with('\0');
     if has_zeros && serde_json::from_str::<IgnoredAny>(text.trim_matches('\0')).is_ok() {
-        return format!("NUL bytes precede or follow the record; {REMOVE_ZEROS}");
+        return format!("before or after the record are{NUL_BYTES}");
+    }
+    // The first control character may be another.
+    if let Some(at) = text.find('\0')
+        && error.to_string().starts_with("control character")
+        && (error.line(), error.column().abs_diff(at + 1)) <= (1, 1)
+    {
+        return format!("at column {}, the record holds{NUL_BYTES}", at + 1);
     }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.

@@ -2,7 +2,7 @@
 
 use simgpu::error::BadRecord;
 use simgpu::progress::grouped;
-use simgpu_base::encoding::conversion;
+use simgpu_base::encoding::conversion_of_encoding;
 
 /// A warning of bad records that a run left out for their encoding.
 #[doc(hidden)]
@@ -10,7 +10,7 @@ pub fn warning_of_encoding<'a>(skipped: impl Iterator<Item = &'a BadRecord>) -> 
     let convertible = |bad: &'a BadRecord| {
         Some((
             bad,
-            conversion(&bad.problem, &bad.file, "correct the records")?,
+            conversion_of_encoding(&bad.problem, &bad.file, "correct the records")?,
         ))
     };
     let mut left_out = skipped.filter_map(convertible);

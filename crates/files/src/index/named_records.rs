@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use crate::run::Run;
 use simgpu::documents::DocumentBatch;
 use simgpu::error::{BadRecord, Error, Result};
+use simgpu::progress::Progress;
 use simgpu_index::DocumentId;
-use simgpu_io::{Id, OnBadRecord, Record};
+use simgpu_io::{Id, OnBadRecord, Record, warning_of_encoding};
 
 /// The records of a chunk, and the documents of the good ones.
 pub(crate) type Parsed = (Vec<Record>, DocumentBatch);
@@ -36,6 +37,8 @@ pub(crate) struct Named {
     pub(crate) have_ids: Option<bool>,
     /// The number of records of each file so far.
     pub(crate) rows: Vec<u64>,
+    /// The records that were left out for their encoding.
+    misencoded: Vec<BadRecord>,
 }
 
 impl Named {
@@ -50,6 +53,14 @@ impl Named {
             have_ids: run.fields.id_required.then_some(true),
             rows: vec![0; files.len()],
             files,
+            misencoded: Vec::new(),
+        }
+    }
+
+    /// Warns of the records that were left out for their encoding.
+    pub(crate) fn warn(&self, progress: &dyn Progress) {
+        if let Some(warning) = warning_of_encoding(self.misencoded.iter()) {
+            progress.warn(&warning);
         }
     }
 
@@ -87,6 +98,9 @@ impl Named {
             };
             if self.on_bad_record == OnBadRecord::Fail {
                 return Err(Error::BadRecord(bad));
+            }
+            if warning_of_encoding(std::iter::once(&bad)).is_some() {
+                self.misencoded.push(bad.clone());
             }
             named.push(Err(bad));
         }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::Cutter;
 use crate::chunk::{Contents, RecordSpans};
-use crate::json::REMOVE_ZEROS;
 use crate::jsonl::newlines;
 use crate::refusal::Refusal;
+use simgpu_base::encoding::NUL_BYTES;
 
 /// Cuts a JSON array between its elements.
 pub(crate) struct ArrayCutter {
@@ -128,8 +128,8 @@ impl Cutter for ArrayCutter {
                         let line = self.line_at(bytes, at);
                         if bytes[at] == 0 {
                             let problem =
-                                format!("line {line}: NUL bytes follow the end of the JSON array");
-                            return Err(Refusal::new(problem, REMOVE_ZEROS));
+                                format!("line {line}: the JSON array is followed by{NUL_BYTES}");
+                            return Err(Refusal::new(problem, ""));
                         }
                         return Err(not_an_array(format!(
                             "line {line}: text follows the end of the JSON array"

@@ -124,14 +124,14 @@ fn problems_are_named() {
         ("{", "jq -c ."),
         (r#"{"text": "a","#, "a record is one line"),
         (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
-        ("\0\0\0", "NUL bytes alone"),
+        ("\0\0\0", "nothing but NUL bytes"),
         (
             "\0\0{\"text\": \"a\"}",
-            "NUL bytes precede or follow the record; remove them: `tr -d",
+            "before or after the record are NUL bytes",
         ),
         (
             "{\"text\": \"a\"}\0",
-            "NUL bytes precede or follow the record",
+            "before or after the record are NUL bytes",
         ),
         (
             r#"{"id": 1, "messages": [{"role": "user", "content": "a"}]}"#,
