@@ -14,7 +14,9 @@ use super::compression::Compression;
 use simgpu::error::Error;
 
 pub(super) use beside::{is_description, is_hidden, is_marker, is_note_of_dataset};
-pub(super) use unread::{check_ending, check_start};
+pub(super) use unread::{
+    UnreadFormat, check_ending, check_start, not_read, unread_of_start, with_names,
+};
 
 /// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

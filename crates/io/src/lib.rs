@@ -28,6 +28,8 @@ mod json;
 
 mod jsonl;
 
+mod kind;
+
 mod csv;
 
 mod delimiters;

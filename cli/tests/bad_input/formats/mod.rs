@@ -77,7 +77,7 @@ fn what_other_programs_write_is_named() {
             &["two columns are called \"text\"", "--text-field"][..],
         ),
         ("excel.csv", &["sep=;", "--delimiter ';'"]),
-        ("pretty.jsonl", &["line 1", "jq -c ."]),
+        ("pretty.jsonl", &["over several lines", "jq -c ."]),
         ("crashed.jsonl", &["line 2", "NUL bytes"]),
         (
             "chat.jsonl --text-field messages.content",
@@ -208,8 +208,8 @@ fn a_json_array_in_json_lines_is_named() {
     for name in ["pandas.json", "indented.json"] {
         place.write("in.jsonl", fixture(name));
         let phrases = [
-            "in.jsonl, line 1",
-            "a file that is one JSON array must end in .json",
+            "in.jsonl: this is a JSON array; rename it: `mv in.jsonl in.json`",
+            "pass --format json",
         ];
         every_command_refuses(&place, "in.jsonl", &phrases);
     }
@@ -307,4 +307,207 @@ fn containers_are_named_with_a_remedy() {
         assert!(!run.error().contains("compress it"), "{}", run.error());
     }
     leaves_no_output(&place);
+}
+
+#[test]
+fn files_of_another_kind_are_named() {
+    let place = Place::new();
+    let table = parquet([("text", strings(["a b c"]))]);
+    let lines = json_lines(["a b c"]);
+    let arrow = fixture("plain.arrow");
+    for (name, bytes, says) in [
+        (
+            "in.csv",
+            &table[..],
+            "this is a Parquet file; rename it: `mv in.csv in.parquet`; or if all inputs are Parquet files, pass --format parquet",
+        ),
+        (
+            "in.jsonl",
+            &table,
+            "this is a Parquet file; rename it: `mv in.jsonl in.parquet`",
+        ),
+        (
+            "in.arrow",
+            &table,
+            "this is a Parquet file; rename it: `mv in.arrow in.parquet`",
+        ),
+        ("in.parquet", &arrow, "this is an Arrow file; rename it"),
+        (
+            "in.parquet",
+            &lines,
+            "this is a file of JSON Lines; rename it: `mv in.parquet in.jsonl`",
+        ),
+        (
+            "in.csv",
+            &lines,
+            "this is a file of JSON Lines; rename it: `mv in.csv in.jsonl`",
+        ),
+        (
+            "in.jsonl",
+            b"[\n  {\"text\": \"a\"}\n]\n",
+            "this is a JSON array; rename it: `mv in.jsonl in.json`; or if all inputs are JSON arrays, pass --format json",
+        ),
+        (
+            "in.parquet",
+            b"version https://git-lfs.github.com/spec/v1\noid",
+            "this is a pointer of Git LFS, not the file itself; fetch the file: `git lfs pull`",
+        ),
+        (
+            "in.parquet",
+            b"\n<!DOCTYPE html>\n<html>",
+            "this is an HTML page",
+        ),
+        ("in.jsonl", b"<html lang=\"en\">\n", "this is an HTML page"),
+        ("in.csv", b"<!doctype html>\n", "download the file again"),
+        (
+            "in.csv",
+            b"<?xml version=\"1.0\"?>\n<Error/>",
+            "this is an XML file",
+        ),
+        (
+            "in.parquet",
+            b"ORC\n\x06\x03ORC\x17",
+            "this is an ORC file, which is not read; convert it in Python: pandas.read_orc(\"in.parquet\").to_parquet(\"in.new.parquet\")",
+        ),
+        (
+            "in.parquet",
+            b"\x80\x04\x95\x02\0\0\0\0\0\0\0N.",
+            "this is a pickle of Python",
+        ),
+        (
+            "in.pkl",
+            b"\x80\x04N.",
+            "pandas.read_pickle(\"in.pkl\").to_parquet(\"in.parquet\")",
+        ),
+        (
+            "in.txt",
+            b"\x89PNG\r\n\x1A\n\0\0",
+            "this is a PNG picture, which is not read",
+        ),
+        (
+            "in.parquet",
+            &[0; 600],
+            "it holds nothing but NUL bytes, as after a crash",
+        ),
+        ("in.jsonl", &[0; 600], "get the file again from its source"),
+        (
+            "in.jsonl",
+            b"id,text\n1,a\n",
+            "its first line, \"id,text\", is no JSON; if it is the header of CSV, rename it: `mv in.jsonl in.csv`",
+        ),
+        (
+            "in.jsonl",
+            b"{'text': 'a'}\n",
+            "its strings are in single quotes, as Python prints a dict",
+        ),
+        (
+            "in.txt",
+            b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x13\0\0\0[Content_Types].xml",
+            "this is a document of Office, such as of Word or Excel",
+        ),
+        (
+            "in.parquet",
+            b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.npy",
+            "this is a file of numpy",
+        ),
+    ] {
+        place.write(name, bytes);
+        every_command_refuses(&place, name, &[name, says]);
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+    // Within a compressed stream, and on stdin.
+    let tar = [&[b'a'; 257][..], b"ustar\x0000", &[0; 600]].concat();
+    place.write("in.jsonl.gz", gzip(&tar));
+    every_command_refuses(&place, "in.jsonl.gz", &["this is a tar archive"]);
+    place.write("in.csv.gz", gzip(&lines));
+    every_command_refuses(&place, "in.csv.gz", &["`mv in.csv.gz in.jsonl.gz`"]);
+    place.write("in.jsonl", &lines);
+    every_command_refuses(
+        &place,
+        "in.jsonl --format csv",
+        &["this is a file of JSON Lines; pass --format jsonl"],
+    );
+}
+
+#[test]
+fn json_over_several_lines_is_named() {
+    let place = Place::new();
+    let lines = "write each in one line: `jq -c . in.jsonl > in.lines.jsonl`";
+    for (json, says) in [
+        ("{\n \"text\": \"a\"\n}\n{\n \"text\": \"b\"\n}\n", lines),
+        ("{\n \"text\": \"a\"\n}\n", lines),
+        (
+            "{\n \"data\": [\n {\"text\": \"a\"}\n]\n}\n",
+            "if the objects in \"data\" are the records, write one per line: `jq -c '.data[]' in.jsonl > in.lines.jsonl`",
+        ),
+        (
+            "{\n \"0\": {\"text\": \"a\"},\n \"1\": {\"text\": \"b\"}\n}\n",
+            "if its values are the records, write one per line: `jq -c '.[]' in.jsonl > in.lines.jsonl`",
+        ),
+    ] {
+        place.write("in.jsonl", json);
+        every_command_refuses(&place, "in.jsonl", &["in.jsonl: it", says]);
+        let run = place.run("dedup in.jsonl -o out");
+        assert!(!run.error().contains("--on-bad-record"), "{}", run.error());
+    }
+}
+
+#[test]
+fn encodings_of_several_bytes_are_named() {
+    let place = Place::new();
+    // Japanese in Shift-JIS, Chinese in GBK.
+    for text in [
+        &b"\x93\x8C\x8B\x9E\x82\xCC\x93V\x8BC"[..],
+        b"\xC4\xE3\xBA\xC3\xCA\xC0\xBD\xE7",
+    ] {
+        place.write("in.csv", [b"id,text\n1,", text, b"\n"].concat());
+        place.write("in.jsonl", [b"{\"text\": \"", text, b"\"}\n"].concat());
+        place.write("in.txt", text);
+        for name in ["in.csv", "in.jsonl", "in.txt"] {
+            let new = name.replace("in.", "in.utf-8.");
+            let convert = format!("`iconv -f ENCODING -t UTF-8 {name} > {new}`");
+            every_command_refuses(&place, name, &[&convert, "SHIFT_JIS", "GB18030"]);
+        }
+        place.write("two.csv", [b"id,text\n1,", text, b"\n2,a b c\n"].concat());
+        let run = place.run("dedup two.csv -o skipped --on-bad-record skip --overwrite");
+        let run = run.succeeded();
+        let warning = "left out 1 record for the encoding";
+        assert!(run.stderr.contains(warning), "{}", run.stderr);
+        let run = place.run("index build two.csv --index ix --on-bad-record skip");
+        let run = run.succeeded();
+        assert!(run.stderr.contains(warning), "{}", run.stderr);
+        std::fs::remove_dir_all(place.path("ix")).unwrap();
+    }
+}
+
+#[test]
+fn fields_that_no_input_has_are_named() {
+    let place = Place::new();
+    place.write("in/a.csv", "id,content\n1,a\n");
+    place.write("in/b.jsonl", json_lines(["a"]));
+    let fields = "--text-field content --text-field body --text-field author";
+    let says = "in/a.csv: no input has a column or field \"body\" or \"author\"; of this file, the columns are \"id\", \"content\"; \
+                give --text-field names that some input has";
+    every_command_refuses(&place, &format!("in {fields}"), &[says]);
+    let says =
+        "in/a.csv: there is no column \"text\" or \"body\"; its columns are \"id\", \"content\"";
+    every_command_refuses(&place, "in --text-field text --text-field body", &[says]);
+    let table = parquet([("title", strings(["a"]))]);
+    place.write("c.parquet", table);
+    let says = "c.parquet: there is no column \"text\" or \"body\"; its column is \"title\"";
+    every_command_refuses(
+        &place,
+        "c.parquet --text-field text --text-field body",
+        &[says],
+    );
+    let run = place.run("dedup in/b.jsonl --unit tokens -o out");
+    run.refused(
+        1,
+        &["choose one with --tokens-field, or pass another --unit"],
+    );
+    let run = place.run("dedup in/b.jsonl --id-field url --on-bad-record skip -o out --unique-ids");
+    run.refused(
+        1,
+        &["choose one with --id-field", "; or correct the records"],
+    );
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::Int8Type;
-use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, StructArray};
+use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, StructArray};
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field};
 
 use super::fixture;
@@ -159,6 +160,28 @@ fn strings_of_arrow_that_are_not_utf_8_name_their_column() {
         "; correct the strings of that column",
     ];
     every_command_refuses(&place, "in.arrow", &says);
+    let run = place.run("dedup in.arrow -o out");
+    assert!(!run.error().contains("--action"), "{}", run.error());
+    // Another column is read only to be copied.
+    let columns = [("text", strings(["a b"])), ("note", strings(["a note"]))];
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = FileWriter::try_new(Vec::new(), &rows.schema()).unwrap();
+    writer.write(&rows).unwrap();
+    let mut file = writer.into_inner().unwrap();
+    let at = file.windows(6).position(|window| window == b"a note");
+    file[at.unwrap()] = 0xFF;
+    place.write("in.arrow", file);
+    place.run("dedup in.arrow -o out").refused(
+        1,
+        &[
+            "column \"note\"",
+            "or pass --action report, which copies no records",
+        ],
+    );
+    place.run("pairs in.arrow -o pairs.jsonl").succeeded();
+    place
+        .run("dedup in.arrow -o out --action report")
+        .succeeded();
 }
 
 #[test]

@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use simgpu::error::Error;
+use simgpu_base::encoding::quoted;
 
-use super::ending;
+use super::{Format, ending};
+
 /// What a file is that is not read, and what to do instead.
 #[derive(Clone, Copy)]
-pub(super) struct UnreadFormat {
+pub(crate) struct UnreadFormat {
     what: &'static str,
     remedy: &'static str,
 }
 
 impl UnreadFormat {
-    pub(super) const fn new(what: &'static str, remedy: &'static str) -> Self {
+    pub(crate) const fn new(what: &'static str, remedy: &'static str) -> Self {
         UnreadFormat { what, remedy }
     }
 }
@@ -115,6 +117,26 @@ pub(super) const UNREAD: [(&[&str], UnreadFormat); 22] = [
     ),
 ];
 
+/// Names that a zip archive begins with if it is a document of Office, or arrays of numpy.
+const ZIPPED: [(&[u8], UnreadFormat); 8] = [
+    (b"[Content_Types].xml", OFFICE),
+    (b"_rels/", OFFICE),
+    (b"docProps/", OFFICE),
+    (b"word/", OFFICE),
+    (b"xl/", OFFICE),
+    (b"ppt/", OFFICE),
+    (b"mimetypeapplication/vnd.oasis.opendocument", OFFICE),
+    (
+        b"mimetypeapplication/epub",
+        UnreadFormat::new("an e-book", SAVE_AS_TEXT),
+    ),
+];
+
+const OFFICE: UnreadFormat = UnreadFormat::new(
+    "a document of Office, such as of Word or Excel",
+    "open it in Office or LibreOffice, and save a text as plain text (.txt), a sheet as CSV (.csv)",
+);
+
 /// The first bytes of files that are neither read nor text.
 const MAGIC: [(&[u8], UnreadFormat); 17] = [
     (
@@ -157,38 +179,99 @@ const MAGIC: [(&[u8], UnreadFormat); 17] = [
     (b"%PDF-", PDF),
     (b"\x89HDF\r\n\x1A\n", HDF),
     (b"\x93NUMPY", NUMPY),
-    (
-        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
-        UnreadFormat::new("a document of Office", "save it as CSV or text"),
-    ),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", OFFICE),
 ];
+
+impl Format {
+    /// What files with this ending are, which are not read.
+    pub(crate) fn unread_of_ending(ending: &str) -> Option<UnreadFormat> {
+        let unread = UNREAD.iter().find(|(endings, _)| endings.contains(&ending));
+        unread.map(|(_, unread)| *unread)
+    }
+}
 
 /// Refuses a file whose ending says that it cannot be read.
 pub(crate) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
     let ending = ending(name);
     let ending = ending.as_deref().unwrap_or_default();
-    let unread = UNREAD.iter().find(|(endings, _)| endings.contains(&ending));
-    unread.map_or(Ok(()), |(_, unread)| Err(not_read(path, *unread)))
+    let unread = Format::unread_of_ending(ending);
+    unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
 }
 
-fn not_read(path: &Path, unread: UnreadFormat) -> Error {
+pub(crate) fn not_read(path: &Path, unread: UnreadFormat) -> Error {
     let UnreadFormat { what, remedy } = unread;
     Error::Input {
         path: path.to_owned(),
         problem: format!("this is {what}, which is not read"),
-        remedy: remedy.to_owned(),
+        remedy: with_names(remedy, path),
     }
+}
+
+/// A remedy with the name of the file, and one made of it, in place of the names that stand for them; one that a shell or Python
+/// would spell in another way is left out.
+pub(crate) fn with_names(remedy: &str, path: &Path) -> String {
+    const OLD: [&str; 8] = [
+        "in.avro",
+        "in.orc",
+        "in.h5",
+        "in.db",
+        "in.duckdb",
+        "in.feather",
+        "in.pkl",
+        "in.parquet",
+    ];
+    let named = path.to_string_lossy();
+    let is_in =
+        |old: &&&str| remedy.contains(&format!("{old}\"")) || remedy.contains(&format!(" {old} "));
+    let Some(old) = OLD.iter().find(is_in) else {
+        return remedy.to_owned();
+    };
+    if named == "stdin" || quoted(&named) != named {
+        return remedy.to_owned();
+    }
+    let mut new = path.with_extension("parquet");
+    if new == path {
+        new = path.with_extension("new.parquet");
+    }
+    let new = new.to_string_lossy();
+    let renamed = remedy.replace("out.parquet", &new);
+    let renamed = if *old == "in.parquet" {
+        renamed
+    } else {
+        renamed.replace("in.parquet", &new)
+    };
+    renamed.replace(old, &named)
 }
 
 /// Refuses a file that is known by its first bytes and cannot be read.
 pub(crate) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
+    unread_of_start(start).map_or(Ok(()), |unread| Err(not_read(path, unread)))
+}
+
+/// What a file is that begins with these bytes and cannot be read.
+pub(crate) fn unread_of_start(start: &[u8]) -> Option<UnreadFormat> {
+    /// Where the name of the first file in a zip archive is.
+    const ZIPPED_NAME: usize = 30;
     /// Where the header of the first file in a tar archive says what it is.
     const TAR: usize = 257;
+    let zipped = start
+        .get(ZIPPED_NAME..)
+        .filter(|_| start.starts_with(b"PK\x03\x04"));
+    let of_zip = zipped.and_then(|name| {
+        let known = ZIPPED.iter().find(|(known, _)| name.starts_with(known));
+        let len = usize::from(u16::from_le_bytes([start[26], start[27]]));
+        let is_array = name.get(..len).is_some_and(|name| name.ends_with(b".npy"));
+        known
+            .map(|(_, unread)| *unread)
+            .or(is_array.then_some(NUMPY))
+    });
+    if of_zip.is_some() {
+        return of_zip;
+    }
     let of_start = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
     let of_tar = start
         .get(TAR..)
         .filter(|start| start.starts_with(b"ustar"))
         .map(|_| UnreadFormat::new("a tar archive", UNPACK));
-    let unread = of_start.map(|(_, unread)| *unread).or(of_tar);
-    unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
+    of_start.map(|(_, unread)| *unread).or(of_tar)
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::compression::Compression;
-use crate::format::Format;
+use crate::format::{Format, with_names};
 use crate::input::InputFile;
 use crate::refusal::Refusal;
 use crate::table::Unreadable;
@@ -41,7 +41,7 @@ pub(super) fn unread_table(input: &InputFile, error: Unreadable) -> Error {
         Unreadable::Refused(refusal) => refusal,
         Unreadable::System(error) => return Error::io("read", &input.named)(error),
         Unreadable::Damaged(problem) => {
-            let remedy = remedy_of_table(input.format, &problem);
+            let remedy = with_names(remedy_of_table(input.format, &problem), &input.named);
             let file = (problem.contains(NOT_UTF_8) && input.compression == Compression::None)
                 .then(|| input.open().ok());
             let column = file
@@ -58,7 +58,7 @@ pub(super) fn unread_table(input: &InputFile, error: Unreadable) -> Error {
 }
 
 /// What the reader of Arrow says of strings that are not UTF-8.
-const NOT_UTF_8: &str = "Invalid UTF8 sequence";
+pub(super) const NOT_UTF_8: &str = "Invalid UTF8 sequence";
 
 /// What to do with a table that the reader of its format refuses for this reason.
 fn remedy_of_table(format: Format, problem: &str) -> &'static str {
@@ -68,8 +68,11 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         return "cast the columns of that type to another in the program that wrote the file, and write the file again";
     }
     if is(NOT_UTF_8) {
-        return "correct the strings of that column in the program that wrote the file, or in Python, where `.cast(\"binary\")` \
-                reads them; if the run needs only other columns, pass `action=report`, which copies no records";
+        return "correct the strings of that column in the program that wrote the file, or in Python, where pyarrow reads the file \
+                and `.cast(\"binary\")` the bytes of its strings, and write the file again";
+    }
+    if is("The codec type ") && is("is not supported") {
+        return "write the file again with another codec, such as zstd, by the program that wrote it";
     }
     if is("invalid utf8") {
         return "a name in the schema is not UTF-8: rename that column in the program that wrote the file, and write the file \

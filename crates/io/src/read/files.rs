@@ -11,6 +11,7 @@ use crate::chunk::{CHUNK, Chunk};
 use crate::compression::Compression;
 use crate::fields::Wanted;
 use crate::input::InputFile;
+use crate::kind::other_kind;
 use crate::limit::Limit;
 use simgpu::error::{Error, Result};
 use simgpu_base::threads::{Ahead, map_in_order};
@@ -117,17 +118,20 @@ impl<'a> FilesReading<'a> {
     }
 
     /// The cause of an error: a damaged stream may decompress to anything, so that its damage can show first as a bad record,
-    /// or as a file that cannot be cut. To find it, its stream is read to its end, or up to [`CHECKED`].
+    /// or as a file that cannot be cut. To find it, its stream is read to its end, or up to [`CHECKED`]. A file of another kind
+    /// than its name says is one whose first record is bad, or that cannot be read at all.
     fn cause_of(&self, error: Error) -> Error {
-        let named = match &error {
-            Error::BadRecord(record) => &record.file,
-            Error::Input { path, .. } => path,
+        let (named, is_first, first) = match &error {
+            Error::BadRecord(record) => (&record.file, record.row == 0, Some(&*record.problem)),
+            Error::Input { path, .. } => (path, true, None),
             _ => return error,
         };
-        let is_stream = |file: &&InputFile| {
-            file.named == *named && file.compression != Compression::None && !file.format.is_table()
+        let mut files = self.files.iter().enumerate();
+        let Some((number, file)) = files.find(|(_, file)| file.named == *named) else {
+            return error;
         };
-        let damage = self.files.iter().find(is_stream).and_then(|file| {
+        let is_stream = file.compression != Compression::None && !file.format.is_table();
+        let damage = Some(file).filter(|_| is_stream).and_then(|file| {
             let stored = file.open().ok()?.take(CHECKED);
             let stream = file.compression.reader(stored);
             let read = stream.and_then(|mut stream| io::copy(&mut stream, &mut io::sink()));
@@ -136,6 +140,12 @@ impl<'a> FilesReading<'a> {
                 |broken: &io::Error| is_whole || broken.kind() != io::ErrorKind::UnexpectedEof;
             Some(broken(file, &read.err().filter(of_file)?))
         });
-        damage.unwrap_or(error)
+        let takes_format = matches!(self.reading.wanted_of(number), Wanted::Document(_));
+        let of_kind = || {
+            is_first
+                .then(|| other_kind(file, first, takes_format))
+                .flatten()
+        };
+        damage.or_else(of_kind).unwrap_or(error)
     }
 }

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::errors::{changed, unreadable};
+use super::errors::{NOT_UTF_8, changed, unreadable};
 use super::event::Event;
 use super::files::FilesReading;
 use super::fingerprint::Fingerprint;
 use super::open_file::OpenFile;
+use super::options::Columns;
 use crate::chunk::Chunk;
 use crate::fields::for_reference;
 use crate::input::InputFile;
@@ -92,6 +93,21 @@ impl Iterator for Reader<'_> {
                 problem,
                 remedy: for_reference(&remedy),
             },
+            // The other columns were read before, so the run needs this one only for copies.
+            (
+                Err(Error::Input {
+                    path,
+                    problem,
+                    remedy,
+                }),
+                false,
+            ) if self.of_all.reading.columns == Columns::All && problem.contains(NOT_UTF_8) => {
+                Error::Input {
+                    path,
+                    problem,
+                    remedy: format!("{remedy}; or pass `action=report`, which copies no records"),
+                }
+            }
             (Err(error), false) => error,
             _ => changed(self.input),
         }))
