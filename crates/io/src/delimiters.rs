@@ -74,7 +74,8 @@ fn fitting_of(file: &InputFile, wanted: Wanted<'_>) -> Result<Option<(Separators
         return Ok(None);
     };
     let mut start = Vec::new();
-    let stream = file.compression.reader(file.open()?);
+    let opened = file.open().map_err(Error::io("open", &file.named))?;
+    let stream = file.compression.reader(opened);
     let read = match stream.and_then(|stream| stream.take(START).read_to_end(&mut start)) {
         // An error of the system is no damage of the file.
         Err(error) if error.raw_os_error().is_some() => {
