@@ -3,83 +3,23 @@
 //! To add a backend, add a file or folder here, a variant of [`Backend`] and an arm of
 //! [`Backend::signer_with`]; code outside this module names no backend.
 
-use std::fmt;
-use std::str::FromStr;
-
 #[cfg(feature = "gpu")]
 use super::gpu;
+use super::hardware::{Backend, Hardware};
 #[cfg(not(feature = "gpu"))]
 use super::no_gpu as gpu;
 use super::scalar::Scalar;
 use super::simd::Simd;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::Signer;
 use crate::scheme::{Permutations, Scheme};
 use crate::simd::Isa;
 
-/// A way to compute signatures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// The fastest of this machine: SIMD lanes of the CPU, or a GPU if it measures faster. Ignores
-    /// adapters that are software on the CPU.
-    #[default]
-    Auto,
-    /// The reference implementation, one value at a time.
-    Scalar,
-    /// SIMD lanes of the CPU.
-    Simd,
-    /// A GPU. What it fails to sign is signed by SIMD lanes of the CPU.
-    Gpu,
-    /// A GPU, and the CPU whenever all buffers of the device are busy.
-    Hybrid,
-}
-
-const NAMES: [(&str, Backend); 5] = [
-    ("auto", Backend::Auto),
-    ("scalar", Backend::Scalar),
-    ("simd", Backend::Simd),
-    ("gpu", Backend::Gpu),
-    ("hybrid", Backend::Hybrid),
-];
-
-/// Which hardware of this machine to use. No result depends on it.
-#[derive(Clone, Debug)]
-pub struct Hardware {
-    /// Vector instructions of the CPU.
-    pub isa: Isa,
-    /// The device of [`Backend::Gpu`] and [`Backend::Hybrid`].
-    #[cfg(feature = "gpu")]
-    pub gpu: gpu::GpuOptions,
-}
-
-impl Hardware {
-    /// These vector instructions, the first device.
-    pub(crate) fn with_isa(isa: Isa) -> Self {
-        Hardware {
-            isa,
-            #[cfg(feature = "gpu")]
-            gpu: gpu::GpuOptions::default(),
-        }
-    }
-}
-
-impl Default for Hardware {
-    /// The fastest instructions, the first device.
-    fn default() -> Self {
-        Hardware::with_isa(Isa::best())
-    }
-}
-
 impl Backend {
-    /// The names that [`Backend::from_str`] accepts.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter().map(|(name, _)| name)
-    }
-
     /// Opens the backend for a scheme. Open it once, then sign many batches.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] when a named backend cannot run here. `auto` always runs.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) when a named backend cannot run here. `auto` always runs.
     pub fn signer(self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
         self.signer_on(scheme, Isa::best())
     }
@@ -184,28 +124,5 @@ impl Backend {
             Backend::Auto => gpu::choose(permutations, empty, hardware, updates, &cpu),
             Backend::Gpu | Backend::Hybrid => gpu::open(self, permutations, empty, hardware, &cpu)?,
         })
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.into_iter().find(|(_, backend)| backend == self);
-        f.write_str(name.map_or("unnamed", |(name, _)| name))
-    }
-}
-
-impl FromStr for Backend {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        NAMES
-            .into_iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, backend)| backend)
-            .ok_or_else(|| Error::UnknownName {
-                what: "backend",
-                name: name.to_owned(),
-                known: Backend::names().collect::<Vec<_>>().join(", "),
-            })
     }
 }

@@ -16,6 +16,8 @@ pub mod gpu;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
 
+mod hardware;
+
 mod choice;
 
-pub use choice::{Backend, Hardware};
+pub use hardware::{Backend, Hardware};

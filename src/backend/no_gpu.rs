@@ -1,6 +1,6 @@
 //! What stands for the GPUs in a build without them.
 
-use super::{Backend, Hardware};
+use super::hardware::{Backend, Hardware};
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::Signer;
 use crate::scheme::Permutations;

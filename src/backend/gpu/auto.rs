@@ -9,7 +9,7 @@ use super::adapter::adapters;
 use super::device::lock;
 use super::shader::{Integers, computes};
 use super::signer::Gpu;
-use crate::backend::Hardware;
+use crate::backend::hardware::Hardware;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
