@@ -37,7 +37,7 @@ impl Clusters {
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let documents = buckets.positions().len();
-        let mut search = Connected {
+        let mut search = ConnectedSearch {
             buckets,
             task,
             components: Components::new(documents),
@@ -55,7 +55,7 @@ impl Clusters {
 /// Two similar documents by index, and what their comparison returned.
 type Edge = (u32, u32, Verified);
 
-struct Connected<'a> {
+struct ConnectedSearch<'a> {
     buckets: &'a Buckets,
     task: &'a ClusterTask<'a>,
     components: Components,
@@ -73,7 +73,7 @@ struct Spanned {
     omitted: u64,
 }
 
-impl Connected<'_> {
+impl ConnectedSearch<'_> {
     /// Connects the components that similar pairs of a band connect. The buckets of a band hold different documents
     /// and are searched in parallel; what they find is added in order, so that the forest is always the same.
     fn connect(&mut self, band: usize, advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {

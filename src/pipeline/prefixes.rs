@@ -418,7 +418,7 @@ pub(crate) struct Prefix {
 #[derive(Debug)]
 pub(crate) struct PrefixFinder {
     filter: PairFilter,
-    counts: Counts,
+    counts: ElementCounts,
 }
 
 impl PrefixFinder {
@@ -426,7 +426,7 @@ impl PrefixFinder {
     pub(crate) fn new(criterion: Criterion, are_weighted: bool, words: u64) -> Result<Self> {
         Ok(PrefixFinder {
             filter: PairFilter::new(criterion, are_weighted)?,
-            counts: Counts::for_elements(words),
+            counts: ElementCounts::for_elements(words),
         })
     }
 
@@ -457,14 +457,14 @@ impl PrefixFinder {
 /// How often elements occur, in as many counters as there are elements, or fewer. Elements with the same counter are
 /// counted together: this changes the order, but any order of elements finds all pairs.
 #[derive(Debug)]
-struct Counts {
-    /// The occurrences up to [`Counts::MOST`].
+struct ElementCounts {
+    /// The occurrences up to [`ElementCounts::MOST`].
     few: Vec<AtomicU8>,
     /// Those beyond.
     many: Vec<AtomicU32>,
 }
 
-impl Counts {
+impl ElementCounts {
     const MOST: u8 = u8::MAX;
 
     /// Counters for frequent elements.
@@ -474,10 +474,14 @@ impl Counts {
     const FEW: u64 = 1 << 30;
 
     fn for_elements(elements: u64) -> Self {
-        let few = elements.saturating_add(elements / 2).min(Counts::FEW);
-        Counts {
+        let few = elements
+            .saturating_add(elements / 2)
+            .min(ElementCounts::FEW);
+        ElementCounts {
             few: (0..=few).map(|_| AtomicU8::new(0)).collect(),
-            many: (0..Counts::MANY).map(|_| AtomicU32::new(0)).collect(),
+            many: (0..ElementCounts::MANY)
+                .map(|_| AtomicU32::new(0))
+                .collect(),
         }
     }
 
@@ -494,16 +498,16 @@ impl Counts {
         let slot = self.slot(hash);
         let add = |count: u8| count.checked_add(1);
         if self.few[slot].fetch_update(Relaxed, Relaxed, add).is_err() {
-            self.many[slot % Counts::MANY].fetch_add(1, Relaxed);
+            self.many[slot % ElementCounts::MANY].fetch_add(1, Relaxed);
         }
     }
 
     fn get(&self, hash: u64) -> u32 {
         let slot = self.slot(hash);
         match self.few[slot].load(Relaxed) {
-            Counts::MOST => {
-                let more = self.many[slot % Counts::MANY].load(Relaxed);
-                more.saturating_add(u32::from(Counts::MOST))
+            ElementCounts::MOST => {
+                let more = self.many[slot % ElementCounts::MANY].load(Relaxed);
+                more.saturating_add(u32::from(ElementCounts::MOST))
             }
             few => u32::from(few),
         }
@@ -531,7 +535,7 @@ impl PrefixScratch {
     fn prefix(
         &mut self,
         set: &[u64],
-        counts: &Counts,
+        counts: &ElementCounts,
         criterion: Criterion,
     ) -> Result<Option<Prefix>> {
         self.shared.clear();
@@ -578,7 +582,12 @@ impl PrefixScratch {
 
     /// Finds the prefix of a set of weighted elements: the elements up to which those that follow weigh too little for
     /// any similar set. The places of its entries are 0.
-    fn weighted_prefix(&mut self, set: &[u64], counts: &Counts, threshold: f64) -> Option<Prefix> {
+    fn weighted_prefix(
+        &mut self,
+        set: &[u64],
+        counts: &ElementCounts,
+        threshold: f64,
+    ) -> Option<Prefix> {
         let elements = set.as_chunks().0.iter();
         self.weighted.clear();
         self.weighted

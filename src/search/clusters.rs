@@ -54,7 +54,7 @@ impl Clustered {
             lengths: &corpus.lengths,
             reference: corpus.first_input(),
         };
-        let groups = Groups::of(&corpus, order);
+        let groups = OrderedGroups::of(&corpus, order);
         let cluster_task = ClusterTask {
             ranks: groups.ranks.as_deref(),
             ..task.clusters_of(&*similarity, search.candidates)
@@ -124,14 +124,14 @@ fn classes_by_size(corpus: &Corpus, sizes: &[(u32, u32)]) -> Vec<u64> {
 
 /// The document to keep among the identical documents at each position (the number of a distinct document, see
 /// [`Corpus`]). And the ranks of positions: the document with the lowest rank in a cluster is kept.
-struct Groups {
+struct OrderedGroups {
     /// The row of the document to keep at each position.
     keepers: Vec<u32>,
     /// The rank of each position; `None` if the rank of every position is the position itself.
     ranks: Option<Vec<u32>>,
 }
 
-impl Groups {
+impl OrderedGroups {
     fn of(corpus: &Corpus, order: KeepOrder<'_>) -> Self {
         let mut keepers = corpus.distinct.clone();
         for (row, position) in &corpus.repeats {
@@ -141,7 +141,7 @@ impl Groups {
             }
         }
         let ranks = order.ranks(&keepers);
-        Groups { keepers, ranks }
+        OrderedGroups { keepers, ranks }
     }
 
     /// All removed documents, by ascending row: every document at a removed position, and every document but the
@@ -224,7 +224,9 @@ mod tests {
     #[test]
     fn the_keeper_of_equal_documents_is_the_preferred_one() {
         let corpus = corpus([9, 9, 9, 9, 9, 9]);
-        let of = |classes| Groups::of(&corpus, order(&corpus, KeepPolicy::First, classes)).keepers;
+        let of = |classes| {
+            OrderedGroups::of(&corpus, order(&corpus, KeepPolicy::First, classes)).keepers
+        };
         assert_eq!(of(None), [0, 1, 3]);
         assert_eq!(of(Some(&[7, 3, 5, 0, 3, 1][..])), [5, 1, 3]);
     }
@@ -232,7 +234,7 @@ mod tests {
     #[test]
     fn all_but_one_document_of_a_cluster_are_removed() {
         let corpus = corpus([9, 9, 9, 9, 9, 9]);
-        let groups = Groups::of(&corpus, order(&corpus, KeepPolicy::First, None));
+        let groups = OrderedGroups::of(&corpus, order(&corpus, KeepPolicy::First, None));
         // Position 0 is removed for position 2; the equal documents 1 and 4 have no other.
         let clusters = Clusters {
             removals: vec![Removal {

@@ -334,13 +334,13 @@ pub struct Signing<'a> {
     /// Reused memory of texts and of sets that were sent to a device.
     texts: Mutex<Vec<NormalisedTexts>>,
     sets: Mutex<Vec<ShingleBatch>>,
-    known: RwLock<Known>,
+    known: RwLock<KnownPieces>,
     /// Bytes of input of all giant pieces in progress.
     giant_bytes: AtomicUsize,
 }
 
 /// What is known from the pieces that were numbered.
-struct Known {
+struct KnownPieces {
     wanted: Wanted,
     numbered: Numbered,
 }
@@ -364,7 +364,7 @@ impl<'a> FirstPass<'a> {
                 buffers: Mutex::default(),
                 texts: Mutex::default(),
                 sets: Mutex::default(),
-                known: RwLock::new(Known {
+                known: RwLock::new(KnownPieces {
                     wanted: sink.wants(),
                     numbered: Numbered::default(),
                 }),
@@ -613,11 +613,11 @@ impl<'a> FirstPass<'a> {
 }
 
 impl<'e> Signing<'e> {
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
+    fn known(&self) -> RwLockReadGuard<'_, KnownPieces> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
+    fn known_mut(&self) -> RwLockWriteGuard<'_, KnownPieces> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 

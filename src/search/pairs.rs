@@ -321,7 +321,7 @@ impl<'a> PairSearch<'a> {
     /// Calls `each` with the pairs, in the order that [`pairs`] promises. Progress shows the stage `compare`.
     #[doc(hidden)]
     pub fn for_each(&self, progress: &dyn Progress, each: &mut EachPair<'_>) -> Result<Streamed> {
-        let mut stream = Stream {
+        let mut stream = PairStream {
             copies: &self.copies,
             reference: self.reference,
             identical: self.task.identical,
@@ -396,7 +396,7 @@ impl<'a> PairSearch<'a> {
 }
 
 /// Expands pairs of distinct documents, each named by its row, into pairs of documents.
-struct Stream<'a, 'b> {
+struct PairStream<'a, 'b> {
     copies: &'a Copies,
     /// The number of documents of a reference; `None` without one.
     reference: Option<u32>,
@@ -417,7 +417,7 @@ struct Stream<'a, 'b> {
 /// Pairs returned between two calls of [`Progress::advance`].
 const PAIRS: u64 = 1 << 16;
 
-impl<'a> Stream<'a, '_> {
+impl<'a> PairStream<'a, '_> {
     /// Returns the pairs that the comparison of candidates finds, and whether there was no room for all of them.
     fn in_memory(
         &mut self,

@@ -26,7 +26,7 @@ pub(crate) fn weigh_by_rarity(
         return Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)));
     }
     let counting = engine.with_shingler(engine.shingler().of_sets());
-    let mut counts = Counted {
+    let mut counts = CountedShingles {
         rarities: Rarities::default(),
         most_bytes: context.search.join_bytes,
         is_full: false,
@@ -51,14 +51,14 @@ pub(crate) fn weigh_by_rarity(
 }
 
 /// Counts the sets of distinct documents.
-struct Counted {
+struct CountedShingles {
     rarities: Rarities,
     most_bytes: usize,
     /// Whether a set was left out, because the table might have taken more memory.
     is_full: bool,
 }
 
-impl Sink for Counted {
+impl Sink for CountedShingles {
     fn wants(&self) -> Wanted {
         Wanted {
             distinct_only: true,

@@ -274,7 +274,7 @@ pub(super) fn removals(
             found.take(step)
         })
     })?;
-    let Compared {
+    let ComparedParts {
         mut counts, sizes, ..
     } = found.end()?;
     if task.short.drops() {
@@ -379,7 +379,7 @@ impl Removals {
 }
 
 /// Takes removed documents, part by part.
-enum Sink {
+enum RemovalSink {
     /// Of one part, by ascending row.
     Held(Vec<Removal>),
     /// Of many parts.
@@ -389,12 +389,12 @@ enum Sink {
 /// Removals that are worth a job, 10 µs or more.
 const REMOVALS: usize = 1 << 12;
 
-impl Sink {
+impl RemovalSink {
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
     fn add(&mut self, documents: &PartDocuments, mut removed: Vec<Removal>) -> Result<()> {
         match self {
-            Sink::Spilled(writer) => writer.add(documents, &removed),
-            Sink::Held(held) => {
+            RemovalSink::Spilled(writer) => writer.add(documents, &removed),
+            RemovalSink::Held(held) => {
                 let row = |number| documents.row(number);
                 for_each_chunk(&mut removed, REMOVALS, |_, removed| {
                     for removal in removed {
@@ -414,15 +414,15 @@ impl Sink {
     /// Writes everything added so far, for a checkpoint.
     fn flush(&mut self) -> Result<()> {
         match self {
-            Sink::Held(_) => Ok(()),
-            Sink::Spilled(writer) => writer.flush(),
+            RemovalSink::Held(_) => Ok(()),
+            RemovalSink::Spilled(writer) => writer.flush(),
         }
     }
 
     fn finish(self) -> Result<Removals> {
         Ok(match self {
-            Sink::Held(removed) => Removals::Held(removed),
-            Sink::Spilled(writer) => Removals::Spilled(writer.finish()?),
+            RemovalSink::Held(removed) => Removals::Held(removed),
+            RemovalSink::Spilled(writer) => Removals::Spilled(writer.finish()?),
         })
     }
 }
@@ -432,7 +432,7 @@ const COMPARE: &str = "compare";
 
 /// What is compared at a checkpoint.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Compared {
+struct ComparedParts {
     /// The number of parts.
     parts: usize,
     counts: Counts,
@@ -443,8 +443,8 @@ struct Compared {
 
 /// What was found in the parts so far.
 struct PartResults {
-    compared: Compared,
-    sink: Sink,
+    compared: ComparedParts,
+    sink: RemovalSink,
     observed: Option<Observations>,
     spill: Option<Arc<Spill>>,
     /// The number of documents of a reference.
@@ -467,9 +467,9 @@ impl PartResults {
         observed: Option<Observations>,
     ) -> Self {
         let before = spill.as_ref().and_then(|spill| spill.state(COMPARE));
-        let compared: Compared = before.unwrap_or_else(|| Compared {
+        let compared: ComparedParts = before.unwrap_or_else(|| ComparedParts {
             counts: counts.of_dedup(),
-            ..Compared::default()
+            ..ComparedParts::default()
         });
         if let Some(observed) = &observed {
             observed.add(&compared.observed);
@@ -477,8 +477,8 @@ impl PartResults {
         PartResults {
             compared,
             sink: match &spill {
-                None => Sink::Held(Vec::new()),
-                Some(spill) => Sink::Spilled(RemovalWriter::new(spill, rows)),
+                None => RemovalSink::Held(Vec::new()),
+                Some(spill) => RemovalSink::Spilled(RemovalWriter::new(spill, rows)),
             },
             observed,
             spill,
@@ -492,7 +492,7 @@ impl PartResults {
         match step {
             Step::Result((documents, clustered, similarity)) => {
                 self.is_between_parts = false;
-                let Compared { counts, sizes, .. } = &mut self.compared;
+                let ComparedParts { counts, sizes, .. } = &mut self.compared;
                 clustered.count_in(counts);
                 let reference = self.reference;
                 if let Some(removed) = &mut counts.removed_for_reference {
@@ -529,7 +529,7 @@ impl PartResults {
     }
 
     /// Ends the work on all parts.
-    fn end(&mut self) -> Result<Compared> {
+    fn end(&mut self) -> Result<ComparedParts> {
         self.write()?;
         if let Some(spill) = &self.spill {
             spill.note(COMPARE, &self.compared)?;
@@ -585,7 +585,7 @@ mod tests {
             (vec![1, 4, 8, 9], vec![removed(1, 0), removed(2, 0)]),
             (vec![10, 12, 20], vec![removed(1, 2)]),
         ];
-        let all = |mut sink: Sink| {
+        let all = |mut sink: RemovalSink| {
             for (rows, removed) in &parts {
                 let documents = PartDocuments::new(rows.clone(), None);
                 sink.add(&documents, removed.clone()).unwrap();
@@ -593,8 +593,8 @@ mod tests {
             let removals = sink.finish();
             removals.unwrap().into_vec().unwrap()
         };
-        let held = all(Sink::Held(Vec::new()));
-        let spilled = all(Sink::Spilled(RemovalWriter::new(&spill, 21)));
+        let held = all(RemovalSink::Held(Vec::new()));
+        let spilled = all(RemovalSink::Spilled(RemovalWriter::new(&spill, 21)));
         assert_eq!(held, spilled);
         let rows = held.iter().map(|removed| (removed.document, removed.kept));
         assert_eq!(rows.collect::<Vec<_>>(), [(4, 1), (8, 1), (12, 20)]);
@@ -1118,14 +1118,14 @@ mod tests {
     fn a_run_that_goes_on_adds_to_what_was_found() {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
-        let before = Compared {
+        let before = ComparedParts {
             parts: 3,
             counts: Counts {
                 removed: 5,
                 ..Counts::default()
             },
             observed: vec![1, 0, 2, 9],
-            ..Compared::default()
+            ..ComparedParts::default()
         };
         spill.note(COMPARE, &before).unwrap();
         let observed = Observations::none(2);

@@ -45,7 +45,7 @@ pub struct ExactSets {
     /// Sets in memory, many in each segment.
     segments: Vec<Vec<u64>>,
     memory_bytes: usize,
-    spill: Option<Spill>,
+    spill: Option<SpilledSets>,
 }
 
 /// The number of no set.
@@ -65,7 +65,7 @@ struct Span {
 
 /// An unnamed temporary file for the sets that do not fit in memory.
 #[derive(Debug)]
-struct Spill {
+struct SpilledSets {
     folder: PathBuf,
     memory_limit: usize,
     file: Option<File>,
@@ -83,7 +83,7 @@ impl ExactSets {
     /// [`ExactSets::default`] keeps all sets in memory.
     pub fn spilling(memory_bytes: usize, folder: &Path) -> Self {
         ExactSets {
-            spill: Some(Spill {
+            spill: Some(SpilledSets {
                 folder: folder.to_owned(),
                 memory_limit: memory_bytes,
                 file: None,
@@ -450,7 +450,7 @@ fn compare_weighted(a: &[u64], b: &[u64]) -> (f64, Overlap) {
     (similarity, Overlap::of(sizes, shared))
 }
 
-impl Spill {
+impl SpilledSets {
     /// Appends a set and returns its offset in hashes.
     fn append(&mut self, set: &[u64]) -> Result<usize> {
         use std::io::Write;

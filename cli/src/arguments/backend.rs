@@ -6,7 +6,6 @@ use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::simd::Isa;
 
-use super::numbers::whole_number_or_0;
 use crate::options::Mode;
 use crate::usage;
 
@@ -30,7 +29,7 @@ pub struct BackendArguments {
 
     /// Device of gpu and hybrid, as numbered by `simgpu devices` [default: 0]
     #[cfg(feature = "gpu")]
-    #[arg(long, value_name = "N", value_parser = whole_number_or_0::<usize>, help_heading = "Machine")]
+    #[arg(long, value_name = "N", value_parser = super::numbers::whole_number_or_0::<usize>, help_heading = "Machine")]
     pub device: Option<usize>,
 
     /// Simulate the loss of the device after N loads

@@ -41,7 +41,7 @@ struct Shared {
     changed: Condvar,
     /// A load may be sent, or the channel is dropped.
     may_send: Condvar,
-    counts: Counts,
+    counts: SentCounts,
     /// Loads until a test has the device lost.
     loads_until_loss: Option<AtomicU32>,
     #[cfg(test)]
@@ -72,7 +72,7 @@ struct ChannelState {
 
 /// What was sent.
 #[derive(Default)]
-struct Counts {
+struct SentCounts {
     loads: AtomicU64,
     text_bytes: AtomicU64,
     hash_bytes: AtomicU64,
@@ -118,7 +118,7 @@ impl Drop for LoadResult {
 
 /// Documents that were sent together.
 pub(super) struct Sent {
-    segments: Vec<Segment>,
+    segments: Vec<LoadSegment>,
     /// The documents that the CPU has to sign.
     pub(super) left: Vec<usize>,
     /// Why, if the device failed.
@@ -126,7 +126,7 @@ pub(super) struct Sent {
 }
 
 /// Those of them that travel in one load.
-struct Segment {
+struct LoadSegment {
     result: Arc<LoadResult>,
     first_row: usize,
     row_bytes: usize,
@@ -188,7 +188,7 @@ impl Channel {
             }),
             changed: Condvar::new(),
             may_send: Condvar::new(),
-            counts: Counts::default(),
+            counts: SentCounts::default(),
             loads_until_loss: loads_until_loss.map(AtomicU32::new),
             #[cfg(test)]
             trace: Trace::default(),
@@ -203,7 +203,7 @@ impl Channel {
 
     /// What the device got so far.
     pub(super) fn device_use(&self) -> DeviceUse {
-        let Counts {
+        let SentCounts {
             loads,
             text_bytes,
             hash_bytes,
@@ -397,7 +397,7 @@ impl Shared {
         documents: &[Option<Document<'d>>],
         next: &mut NextShingle,
         left: &mut Vec<usize>,
-    ) -> (Option<Writing<'d>>, Segment) {
+    ) -> (Option<Writing<'d>>, LoadSegment) {
         let Some(Filling {
             slot,
             load,
@@ -411,7 +411,7 @@ impl Shared {
         };
         let shape = &slot.shape;
         let is_whole = dispatch.key_pass.is_some();
-        let mut segment = Segment {
+        let mut segment = LoadSegment {
             result: Arc::clone(result),
             first_row: dispatch.rows(load),
             row_bytes: dispatch.row_bytes(shape),
@@ -755,7 +755,7 @@ impl Sent {
     /// The documents of loads that failed are `left` then.
     pub(super) fn collect(&mut self, mut take: impl FnMut(usize, &[u8])) {
         for segment in std::mem::take(&mut self.segments) {
-            let Segment {
+            let LoadSegment {
                 result,
                 first_row,
                 row_bytes,

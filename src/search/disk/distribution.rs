@@ -94,10 +94,10 @@ pub(crate) fn distribute(
     spill.note(DISTRIBUTE, &done)?;
     let shape = connected.members.shape(search, engine);
     let held = match (search.verification, &connected.signatures, &connected.sets) {
-        (Verification::None, ..) => Held::Nothing,
-        _ if done.is_complete => Held::Distributed,
-        (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
-        (Verification::Exact, _, Some(sets)) => Held::Sets(sets),
+        (Verification::None, ..) => Comparable::Nothing,
+        _ if done.is_complete => Comparable::Distributed,
+        (Verification::Signature, signatures, _) => Comparable::Signatures(signatures.as_ref()),
+        (Verification::Exact, _, Some(sets)) => Comparable::Sets(sets),
         (Verification::Exact, _, None) => distribution.documents_again(source, engine, corpus),
     };
     let compared = distribution.compared(held, shape.num_perm, timings)?;
@@ -134,7 +134,7 @@ struct Distribution<'a> {
 }
 
 /// What compares documents, before it is distributed.
-enum Held<'a> {
+enum Comparable<'a> {
     Nothing,
     /// A stopped run has distributed it.
     Distributed,
@@ -156,8 +156,8 @@ impl Distribution<'_> {
         source: &'a dyn Source,
         engine: &'a Engine,
         corpus: &Corpus,
-    ) -> Held<'a> {
-        Held::Documents {
+    ) -> Comparable<'a> {
+        Comparable::Documents {
             source,
             engine,
             // A run that goes on may read less.
@@ -272,31 +272,31 @@ impl Distribution<'_> {
     /// Distributes what compares documents.
     fn compared(
         &self,
-        held: Held<'_>,
+        held: Comparable<'_>,
         num_perm: usize,
         timings: &mut Timings,
     ) -> Result<Vec<StreamFile>> {
         let bytes = bytes_of_signature(num_perm);
-        if let Held::Nothing = held {
+        if let Comparable::Nothing = held {
             return Ok(Vec::new());
         }
         let mut compared = self.streams("compared");
         match held {
-            Held::Nothing | Held::Distributed => {}
-            Held::Signatures(signatures) => timings.time("distribute", 0, || {
+            Comparable::Nothing | Comparable::Distributed => {}
+            Comparable::Signatures(signatures) => timings.time("distribute", 0, || {
                 signatures.into_iter().try_for_each(|file| {
                     file.for_each_block(|block| {
                         self.push_connected(records_of(block, bytes), &mut compared)
                     })
                 })
             })?,
-            Held::Sets(sets) => timings.time("distribute", 0, || {
+            Comparable::Sets(sets) => timings.time("distribute", 0, || {
                 sets.for_each_block(|block| {
                     let sets = sets_of(block).map(|set| set.map(|(row, _, record)| (row, record)));
                     self.push_connected(sets, &mut compared)
                 })
             })?,
-            Held::Documents {
+            Comparable::Documents {
                 source,
                 engine,
                 bytes,

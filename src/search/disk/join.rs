@@ -103,7 +103,7 @@ impl JoinState {
 }
 
 /// What a join on disk works with.
-struct Join<'a> {
+struct DiskJoin<'a> {
     sets: &'a SpilledSets,
     /// Which documents are compared.
     compared: Compared<'a>,
@@ -133,7 +133,7 @@ impl Joined {
         if state.is_rejected {
             return Ok(None);
         }
-        let join = Join {
+        let join = DiskJoin {
             sets,
             compared,
             search,
@@ -166,7 +166,7 @@ impl Joined {
 /// Files that are written at the same time.
 const FILES: usize = GROUPS * PARTS + 2;
 
-impl Join<'_> {
+impl DiskJoin<'_> {
     /// Connects the pairs that a stopped run has connected.
     fn restore_edges(&self) -> Result<()> {
         let pairs = self.pairs.lock().map_err(|_| panicked())?;

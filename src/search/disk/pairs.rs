@@ -51,7 +51,7 @@ const COMPARE: &str = "compare";
 
 /// What is compared at a checkpoint.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Compared {
+struct ComparedPairs {
     /// The number of parts.
     parts: usize,
     /// The number of documents with candidates.
@@ -83,7 +83,7 @@ impl SpilledPairs {
         let records = KeyedRecords::new(spill, "pairs", PARTS, rows.into());
         let records = Mutex::new(records);
         let mut identical = JsonLines::new(spill, "copies");
-        let mut compared: Compared = spill.state(COMPARE).unwrap_or_default();
+        let mut compared: ComparedPairs = spill.state(COMPARE).unwrap_or_default();
         parts.restore_observed(&compared.observed);
         let find = |part: Part<'_>, _| find_in(part, parts.search().least(), &records, progress);
         parts.for_each(compared.parts, false, progress, find, |step| match step {

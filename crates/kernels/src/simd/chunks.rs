@@ -207,7 +207,7 @@ pub(super) fn lower_or<F: ByChunks>(
 pub(super) fn lower<F: ByChunks>(isa: Isa, family: &F, set: &[F::Number], row: &mut [F::Number]) {
     row.fill(F::Number::MAX);
     F::Number::with_scratch(|scratch| {
-        isa.run(Lower {
+        isa.run(LowerRow {
             family,
             set,
             row,
@@ -216,14 +216,14 @@ pub(super) fn lower<F: ByChunks>(isa: Isa, family: &F, set: &[F::Number], row: &
     });
 }
 
-struct Lower<'a, F: ByChunks> {
+struct LowerRow<'a, F: ByChunks> {
     family: &'a F,
     set: &'a [F::Number],
     row: &'a mut [F::Number],
     scratch: &'a mut Scratch<F::Number>,
 }
 
-impl<F: ByChunks> Kernel for Lower<'_, F> {
+impl<F: ByChunks> Kernel for LowerRow<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -268,10 +268,10 @@ impl<F: ByChunks> Kernel for ChunkLength<F> {
     }
 }
 
-impl<F: ByChunks> Lower<'_, F> {
+impl<F: ByChunks> LowerRow<'_, F> {
     #[inline(always)]
     fn by_chunks<L: Lanes, const C: usize>(self, lanes: L) {
-        let Lower {
+        let LowerRow {
             family,
             set,
             row,
@@ -335,7 +335,7 @@ fn lower_piece<L: Lanes, F: ByChunks, const C: usize>(
         };
         let end = row.len().min(first + count * lanes16);
         let row = &mut row[first..end];
-        let block = Block::<F> {
+        let block = PermutationBlock::<F> {
             family,
             first,
             piece,
@@ -355,14 +355,14 @@ fn lower_piece<L: Lanes, F: ByChunks, const C: usize>(
 }
 
 /// A block of permutations, from `first` on, of a piece of a set.
-struct Block<'a, F: ByChunks> {
+struct PermutationBlock<'a, F: ByChunks> {
     family: &'a F,
     first: usize,
     piece: &'a [F::Number],
     may_stop: bool,
 }
 
-impl<F: ByChunks> Block<'_, F> {
+impl<F: ByChunks> PermutationBlock<'_, F> {
     /// Lowers a row, by N vectors of permutations at a time.
     #[inline(always)]
     fn lower<L: Lanes, const C: usize, const N: usize>(

@@ -91,7 +91,7 @@ impl Chunk {
 }
 
 /// Two neighbours to join.
-struct Pair {
+struct DigestPair {
     /// The nodes are this one and the next.
     left: usize,
     flags: u32,
@@ -195,7 +195,7 @@ impl DigestBatch {
                     2 => PARENT | ROOT,
                     _ => PARENT,
                 };
-                pairs.extend((0..nodes / 2).map(|i| Pair {
+                pairs.extend((0..nodes / 2).map(|i| DigestPair {
                     left: first + 2 * i,
                     flags,
                     node: first + i,
@@ -270,7 +270,7 @@ impl Kernel for HashChunks<'_> {
 }
 
 struct JoinPairs<'a> {
-    pairs: &'a [Pair],
+    pairs: &'a [DigestPair],
     nodes: &'a mut [Value],
 }
 
