@@ -86,7 +86,8 @@ check_features() {
 step "checks of features" check_features
 
 step "compilation of tests" cargo test --quiet --workspace --all-features --tests --benches --no-run
-step "tests of Rust" cargo test --quiet --workspace --all-features --tests --benches
+# All failures at once: to compile takes longer than to run.
+step "tests of Rust" cargo test --quiet --workspace --all-features --tests --benches --no-fail-fast
 step "examples in documentation" cargo test --quiet --workspace --all-features --doc
 
 # The model of a GPU's way: its own tests, its runs beside their predictions, and what pages say of it.

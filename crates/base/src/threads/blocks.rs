@@ -92,17 +92,29 @@ fn joined<T>(mut blocks: Vec<Vec<T>>) -> Vec<T> {
 }
 
 /// Calls `work` with each chunk of a list and the number of its first item. All chunks but the last have the length `chunk`,
-/// which is not 0.
+/// which is not 0. Allocates nothing.
 pub fn for_each_chunk<T: Send>(
     items: &mut [T],
     chunk: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let done: Result<(), ()> = try_for_each_chunk(items, chunk, |first, items| {
-        work(first, items);
-        Ok(())
+    for_each_chunk_of(items, chunk, &work);
+}
+
+/// One instance for all lists of a type.
+fn for_each_chunk_of<T: Send>(
+    items: &mut [T],
+    chunk: usize,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    in_parallel(|| {
+        if items.len() > chunk {
+            let chunks = items.par_chunks_mut(chunk).enumerate();
+            chunks.for_each(|(number, items)| work(number * chunk, items));
+        } else if !items.is_empty() {
+            work(0, items);
+        }
     });
-    debug_assert_eq!(done, Ok(()));
 }
 
 /// The same for work that can fail.
@@ -114,9 +126,18 @@ pub fn try_for_each_chunk<T: Send, E: Send>(
     chunk: usize,
     work: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let mut chunks: Vec<&mut [T]> = items.chunks_mut(chunk).collect();
-    let results = map_each_mut(&mut chunks, |number, items| work(number * chunk, items));
-    results.into_iter().collect()
+    // The least number of a chunk whose work has failed, and its error.
+    let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
+    for_each_chunk(items, chunk, |first, items| {
+        if let Err(error) = work(first, items) {
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if failed.as_ref().is_none_or(|(before, _)| first < *before) {
+                *failed = Some((first, error));
+            }
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// Maps each item of a list, which may change it, and its number. Returns the results in order.
