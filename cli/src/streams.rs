@@ -122,3 +122,58 @@ impl Read for Stdin {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails once with each of these errors, and then lends bytes.
+    struct Failing<'a>(Vec<io::ErrorKind>, &'a [u8]);
+
+    impl Read for Failing<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.pop() {
+                Some(kind) => Err(kind.into()),
+                None => self.1.read(buffer),
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_no_end_of_the_input() {
+        let interrupted = vec![io::ErrorKind::Interrupted; 3];
+        let mut stream = Failing(interrupted, b"a line\n");
+        assert_eq!(read_block(&mut stream).unwrap(), b"a line\n");
+        assert_eq!(read_block(&mut stream).unwrap(), b"");
+        let mut broken = Failing(vec![io::ErrorKind::BrokenPipe], b"a line\n");
+        assert!(read_block(&mut broken).is_err());
+    }
+
+    #[test]
+    fn nothing_ends_an_input_but_its_end() {
+        let stdin = |blocks: Vec<io::Result<Vec<u8>>>| {
+            let (sender, receiver) = sync_channel(4);
+            blocks
+                .into_iter()
+                .for_each(|block| sender.send(block).unwrap());
+            Stdin {
+                blocks: receiver,
+                block: Vec::new(),
+                read: 0,
+                is_ended: false,
+            }
+        };
+        let buffer = &mut [0; 8];
+        let mut whole = stdin(vec![Ok(b"abc".to_vec()), Ok(Vec::new())]);
+        let read: Vec<usize> = (0..4).map(|_| whole.read(buffer).unwrap()).collect();
+        assert_eq!(read, [3, 0, 0, 0]);
+        let mut broken = stdin(vec![
+            Ok(b"abc".to_vec()),
+            Err(io::ErrorKind::BrokenPipe.into()),
+        ]);
+        assert_eq!(broken.read(buffer).unwrap(), 3);
+        // The error comes once; whoever reads on learns that there is no more.
+        assert!(broken.read(buffer).is_err());
+        assert!(broken.read(buffer).is_err());
+    }
+}

@@ -76,7 +76,7 @@ pub(crate) fn refused_output(path: &Path) -> Option<Refusal> {
         "file" => ("names with a scheme are not written", remote.copying()),
         _ if remote.is_database() => (
             "only files are written, not databases",
-            "write to a file, such as out.csv or out.parquet, and load that with the import of the database".to_owned(),
+            "choose a name on this machine, and load the files that are written with the import of the database".to_owned(),
         ),
         _ => (
             "it is on another machine, and only local files are written",
@@ -592,7 +592,7 @@ mod tests {
             ),
             (
                 "postgres://user@host/base",
-                "only files are written, not databases; write to a file, such as out.csv",
+                "only files are written, not databases; choose a name on this machine",
             ),
             (
                 "hf://datasets/me/clean",

@@ -200,3 +200,17 @@ fn check_size(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_told_from_what_is_not_read() {
+        let read = |kind: ErrorKind| there::<()>(Err(kind.into()));
+        assert!(read(ErrorKind::UnexpectedEof).unwrap().is_none());
+        // A place before the start of the file.
+        assert!(read(ErrorKind::InvalidInput).unwrap().is_none());
+        assert!(read(ErrorKind::PermissionDenied).is_err());
+    }
+}

@@ -211,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_the_system_does_not_read_is_not_damaged() {
+        struct Failing;
+
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::PermissionDenied.into())
+            }
+        }
+
+        let whole = header(3, 128, Width::U32);
+        for len in 0..whole.len() {
+            let read = Matrix::read_header(&mut (&whole[..len]).chain(Failing));
+            assert_eq!(read.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        }
+    }
+
+    #[test]
     fn headers_of_other_writers_are_parsed() {
         let parse = |dict: &str| parse_dict(dict);
         let matrix = Ok((5, 7, Width::U64));

@@ -77,9 +77,8 @@ pub(super) fn any_of(kind: &str, names: &[impl Display]) -> String {
 pub(super) fn several(parameter: &str) -> &'static str {
     match parameter {
         "text_field" => ", which may be repeated if other files have other columns",
-        "id_field" | "fields" | "keep_by" | "source_field" => {
-            ", or give all files the same names of columns"
-        }
+        "id_field" => ", or give all files the same names of columns, or leave the option out",
+        "fields" | "keep_by" | "source_field" => ", or give all files the same names of columns",
         _ => "",
     }
 }

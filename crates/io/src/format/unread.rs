@@ -38,7 +38,7 @@ const PDF: UnreadFormat = UnreadFormat::new(
 );
 const SQLITE: UnreadFormat = UnreadFormat::new(
     "an SQLite database",
-    "export a table: sqlite3 -csv -header in.db \"select * from documents\" > documents.csv",
+    "export a table: sqlite3 -csv -header in.db \"select * from TABLE\" > rows.csv (`sqlite3 in.db .tables` lists them)",
 );
 const HDF: UnreadFormat = UnreadFormat::new(
     "an HDF5 file",

@@ -49,12 +49,26 @@ pub(super) fn unread_table(input: &InputFile, error: Unreadable) -> Error {
                 .and_then(|file| arrow::unreadable_column(&file));
             let problem = match column {
                 Some(column) => format!("column {column:?}: {problem}"),
-                None => problem,
+                None => without_prefixes(problem),
             };
             Refusal::new(problem, remedy)
         }
     };
     refusal.for_file(&input.named)
+}
+
+/// What the reader of Parquet says, without the names of its own errors: they are no words of the user.
+fn without_prefixes(problem: String) -> String {
+    const PREFIXES: [&str; 2] = ["Parquet argument error: ", "Parquet error: "];
+    let mut rest = problem.as_str();
+    while let Some(stripped) = PREFIXES.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+        rest = stripped;
+    }
+    if rest.len() == problem.len() {
+        problem
+    } else {
+        format!("it is damaged, or breaks the Parquet format: {rest}")
+    }
 }
 
 /// What the reader of Arrow says of strings that are not UTF-8.
@@ -85,8 +99,8 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         }
         // Some files break the format in a way that other readers let pass.
         Format::Parquet => {
-            "get the file again from its source or, if another program reads it, write it again with that program, as \
-             pyarrow does: `import pyarrow.parquet as pq; pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
+            "if another program reads it, write it again with that program, as pyarrow does: `import pyarrow.parquet as pq; \
+             pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`; else get the file again from its source"
         }
         _ => "get the file again from its source",
     }

@@ -48,8 +48,11 @@ impl RecordFields {
     pub(crate) fn check(&self, has_two_inputs: bool) -> Result<(), Error> {
         let differ = |name, a: &[FieldPath], b: &[FieldPath]| {
             let names = [a, b].map(|paths| joined(paths, FieldPath::to_string));
-            let expected = "one name with one input: the name after = is that of the second input";
-            Err(refused(name, &names.join("="), expected))
+            let expected = format!(
+                "one name with one input, such as {}: the name after = is that of the second input",
+                names[0]
+            );
+            Err(refused(name, &names.join("="), &expected))
         };
         let mut compared = self.compared.iter();
         match compared.find(|field| field.a != field.b) {
