@@ -8,8 +8,8 @@ use crate::plan::{BenchPart, Plan};
 use crate::record::{Absence, Row};
 use crate::targets::{ComputeTarget, targets};
 use crate::{error, lsh, throughput};
-use simgpu::Result;
 use simgpu::progress::Progress;
+use simgpu::{Error, Result};
 
 /// Minimum time between two renderings of summary and report.
 const RENDER_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,6 +47,15 @@ impl Measurement {
     /// [`Error::Parameter`](simgpu::Error) for axes out of range, [`Error::Disagreement`](simgpu::Error) if two backends
     /// compute different signatures, [`Error::Stopped`](simgpu::Error), [`Error::Io`](simgpu::Error), and errors of stages.
     pub fn run(&self, folder: &mut ResultsFolder, progress: &dyn Progress) -> Result<()> {
+        let measured = self.measure(folder, progress);
+        // Who stops a measurement keeps its rows.
+        if matches!(measured, Ok(()) | Err(Error::Stopped)) {
+            folder.complete()?;
+        }
+        measured
+    }
+
+    fn measure(&self, folder: &mut ResultsFolder, progress: &dyn Progress) -> Result<()> {
         let mut rendered = Instant::now();
         let mut take = |row: Row| {
             // Several parts may miss the same.
@@ -73,7 +82,6 @@ impl Measurement {
         if plan.has(BenchPart::Lsh) {
             lsh::measure(plan, corpus, progress, &mut take)?;
         }
-        folder.render()?;
-        folder.complete()
+        folder.render()
     }
 }

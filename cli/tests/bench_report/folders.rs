@@ -53,6 +53,20 @@ fn folders_with_results_are_refused() {
 }
 
 #[test]
+fn a_measurement_that_failed_is_replaced() {
+    let place = place();
+    let path = place.path().join("failed");
+    let mut failed = ResultsFolder::create(&path, json!({"machine": "first"})).unwrap();
+    for absence in MadeUp::small().tables().absent {
+        failed.add(Row::Absence(absence)).unwrap();
+    }
+    let again = ResultsFolder::create(&path, json!({"machine": "second"})).unwrap();
+    let read = ResultsFolder::read(&path).unwrap();
+    assert_eq!(read.environment["machine"], "second");
+    assert_eq!((read.tables, again.tables), Default::default());
+}
+
+#[test]
 fn rows_survive_and_more_can_be_added() {
     let place = place();
     let tables = MadeUp::small().tables();

@@ -12,6 +12,7 @@ pub(super) fn folder(place: &TempDir, name: &str, tables: Tables) -> ResultsFold
     for row in rows(tables) {
         folder.add(row).unwrap();
     }
+    folder.complete().unwrap();
     folder
 }
 

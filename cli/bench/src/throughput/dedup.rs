@@ -18,6 +18,9 @@ use simgpu::{Error, Result};
 use simgpu_files::{Run, RunOptions};
 use simgpu_io::Inputs;
 
+/// The folder of results in a temporary folder, which has a file of its own.
+const RESULTS: &str = "results";
+
 /// Least similarity of near-duplicates: the default of `simgpu dedup`.
 pub(super) const THRESHOLD: f64 = 0.8;
 
@@ -88,7 +91,7 @@ impl Workload for Dedup<'_> {
                 overwrite: true,
                 ..RunOptions::default()
             })
-            .dedup(&self.task, self.output.path())
+            .dedup(&self.task, &self.output.path().join(RESULTS))
             .map(drop)
     }
 
@@ -98,7 +101,7 @@ impl Workload for Dedup<'_> {
         let kept = self.files.inputs().names();
         let kept = kept.map(|name| format!("kept/{name}"));
         for name in ["removed.jsonl".to_owned()].into_iter().chain(kept) {
-            let path = self.output.path().join(name);
+            let path = self.output.path().join(RESULTS).join(name);
             // A file without kept documents is not written.
             if path.exists() {
                 hash.update(&fs::read(&path).map_err(Error::io("read", &path))?);
