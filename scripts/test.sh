@@ -69,13 +69,7 @@ scripts/test-python.sh --packages hosts >"$packages" 2>&1 &
 installing=$!
 trap 'kill "$installing" 2>/dev/null || true; rm -f "$packages"' EXIT
 
-# Runs a step, and says how long it took.
-step() {
-    local name=$1 start=$SECONDS
-    shift
-    "$@"
-    echo "step $name: $((SECONDS - start)) s"
-}
+. scripts/step.sh
 
 # The library as embedders compile it, bare and with all features, and the command as the Python package has it, without a GPU.
 check_features() {

@@ -48,10 +48,10 @@ fn odd_texts() -> Vec<String> {
 fn normalised(text: &str) -> String {
     let mut merged = String::new();
     for c in text.chars() {
-        match c.is_whitespace() {
-            true if merged.ends_with(' ') => {}
-            true => merged.push(' '),
-            false => merged.push(c),
+        if !c.is_whitespace() {
+            merged.push(c);
+        } else if !merged.ends_with(' ') {
+            merged.push(' ');
         }
     }
     merged

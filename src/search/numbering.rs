@@ -175,12 +175,13 @@ impl Numbered {
                 }
                 (Some(firsts), Role::Compared) => {
                     let first = firsts[at].load(Ordering::Relaxed);
-                    match first == row {
-                        _ if !is_in_memory => {}
-                        true => corpus.distinct.push(row),
-                        false => self.repeats.push((row, first)),
+                    let is_first = first == row;
+                    if is_in_memory && is_first {
+                        corpus.distinct.push(row);
+                    } else if is_in_memory {
+                        self.repeats.push((row, first));
                     }
-                    first == row
+                    is_first
                 }
             };
             if piece.are_signed[at] {

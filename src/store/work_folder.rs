@@ -1,21 +1,18 @@
 //! Temporary folders for files that need names, such as the inputs and outputs of a run that only measures.
 //!
-//! A folder that a killed program left is removed by the next one that makes such a folder beside it. So its name says what it
-//! is, and a lock says whether somebody works in it.
+//! A folder that a killed program left is removed by the next one that makes such a folder in the same parent. So its name
+//! says what it is, and a lock says whether somebody works in it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lock::Locked;
-use super::spill::is_own;
-use crate::error::{Error, Result};
+use super::spill::{LOCK, folders_named, is_own, lock, locked_folder};
+use crate::error::Result;
 
 /// The start of the name of each.
 const PREFIX: &str = "simgpu-work-";
-
-/// The file in it that is locked while somebody works there.
-const LOCK: &str = ".lock";
 
 /// A temporary folder, removed on drop.
 #[derive(Debug)]
@@ -32,52 +29,34 @@ impl WorkFolder {
     /// [`Error::Io`] if it cannot be made.
     pub fn new(parent: &Path) -> Result<Self> {
         remove_left(parent);
-        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
-        let path = made
-            .map_err(Error::io("create a folder in", parent))?
-            .keep();
-        let mut folder = WorkFolder { path, lock: None };
-        let lock = folder.path.join(LOCK);
-        let file = File::create(&lock).map_err(Error::io("create", &lock))?;
-        folder.lock = Locked::try_new(file).ok();
-        Ok(folder)
+        let (folder, lock) = locked_folder(PREFIX, parent)?;
+        Ok(WorkFolder {
+            path: folder.keep(),
+            lock: Some(lock),
+        })
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
-
-    /// Removes it.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if it stays. The next program that makes such a folder removes it.
-    pub fn close(mut self) -> Result<()> {
-        self.remove().map_err(Error::io("remove", &self.path))
-    }
-
-    fn remove(&mut self) -> io::Result<()> {
-        // Some systems remove no file that is locked.
-        self.lock = None;
-        // What failed once may not fail again.
-        remove_folder(&self.path).or_else(|_| remove_folder(&self.path))
-    }
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        let _ = self.remove();
+        // Some systems remove no file that is locked.
+        self.lock = None;
+        // What failed once may not fail again. The next program that makes such a folder removes what stays.
+        let _ = remove_folder(&self.path).or_else(|_| remove_folder(&self.path));
     }
 }
 
 /// Removes the folders that killed programs of this user left.
 fn remove_left(parent: &Path) {
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for folder in left.map(|entry| entry.path()) {
-        // One without the file is about to be used.
-        let lock = File::open(folder.join(LOCK));
-        if is_own(&folder) && lock.is_ok_and(|lock| Locked::try_new(lock).is_ok()) {
+    for folder in folders_named(PREFIX, parent) {
+        if is_own(&folder)
+            && let Some(_lock) = lock(&folder)
+        {
             let _ = remove_folder(&folder);
         }
     }
@@ -130,7 +109,7 @@ mod tests {
         assert!(!left.exists());
         let other = WorkFolder::new(parent.path()).unwrap();
         assert!(used.path().join("in.jsonl").exists());
-        other.close().unwrap();
+        drop(other);
         drop(used);
         assert_eq!(
             names(parent.path()),

@@ -82,7 +82,8 @@ impl ResultsFolder {
             SUMMARY,
             REPORT,
         ];
-        let is_unfinished = is_file(&path.join(UNFINISHED))?;
+        let unfinished = path.join(UNFINISHED);
+        let is_unfinished = is_file(&unfinished)?;
         let present = files.iter().find(|file| path.join(file).exists());
         if let Some(present) = present.filter(|_| !is_unfinished) {
             return Err(Error::Output {
@@ -92,7 +93,6 @@ impl ResultsFolder {
             });
         }
         fs::create_dir_all(path).map_err(Error::io("create", path))?;
-        let unfinished = path.join(UNFINISHED);
         fs::write(&unfinished, "").map_err(Error::io("write", &unfinished))?;
         replace(&path.join(ENVIRONMENT), &format!("{environment:#}\n"))?;
         create_table::<TimedRun>(path)?;

@@ -13,7 +13,7 @@ mod backend;
 
 mod signing;
 
-pub(crate) mod process;
+mod process;
 
 mod run;
 
@@ -27,6 +27,8 @@ pub use inputs::{FormatArgument, FormatArguments, InputArguments, SelectionArgum
 pub(crate) use inputs::{are_files, check_field, globs, modes_of_files};
 pub use numbers::{delimiter, memory_size, quote, size};
 pub(crate) use numbers::{num_perm_range, number, whole_number, whole_number_or_0};
+#[cfg(feature = "bench")]
+pub(crate) use process::check_threads;
 pub use process::{Caller, ProcessArguments, THREADS_PER_CORE, cores};
 pub use records::{BadRecordArguments, OnBadRecordArgument, RecordArguments};
 pub use reference::AgainstArguments;

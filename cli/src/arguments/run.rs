@@ -22,7 +22,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub sign: SigningArguments,
 
-    /// Maximum text that waits for earlier text, in MiB, beside 1 MiB per thread; never changes a result
+    /// Maximum text that waits for earlier text, in MiB, in addition to 1 MiB per thread; never changes a result
     #[arg(
         long,
         value_name = "MIB",
@@ -129,16 +129,16 @@ impl RunArguments {
 /// How much to hold in memory. Separate from the search, so that help lists it with the other limits of the machine.
 #[derive(Debug, Args)]
 pub struct HoldArguments {
-    /// Memory for what grows with the number of documents, such as 4GiB; a run that needs more goes on on disk, in
+    /// Memory for what grows with the number of documents, such as 4GiB; a run that needs more spills to disk, in
     /// --temp-dir; never changes a result [default: 60 % of the memory that this process may use]
     #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
     pub memory: Option<u64>,
 
-    /// Folder for temporary files [default: beside the results; for results on stdout, the system's]
+    /// Folder for temporary files [default: next to the results; for results on stdout, the system's]
     #[arg(long, value_name = "DIR", value_parser = local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 
-    /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
+    /// Start over where a run with the same output was stopped [default: resume from its last checkpoint]
     #[arg(long, help_heading = "Machine")]
     pub restart: bool,
 
@@ -173,7 +173,7 @@ impl RecordMemoryArguments {
 }
 
 impl HoldArguments {
-    /// Sets how much a run holds in memory, where the rest goes, and whether it goes on with what is there.
+    /// Sets how much a run holds in memory, where the rest goes, and whether it resumes.
     pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
         let run = run.held_bytes(u64::from(self.hold_mib) << 20);
         let run = run.restart(self.restart);

@@ -37,7 +37,7 @@ pub struct SearchArguments {
     pub candidates: Option<CandidatesArgument>,
 
     /// Maximum memory for the shingles of an exact join, and for the counts of --weights rarity, in MiB; above it, join
-    /// goes on on disk, and auto finds candidates through LSH
+    /// spills to disk, and auto finds candidates through LSH
     #[arg(
         long,
         value_name = "MIB",

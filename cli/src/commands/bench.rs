@@ -10,8 +10,7 @@ use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 use simgpu_bench::{BenchPart, Effort, Measurement, Plan, ResultsFolder, compare, environment};
 
-use crate::arguments::process::check_threads;
-use crate::arguments::{cores, whole_number};
+use crate::arguments::{check_threads, cores, whole_number};
 use crate::options::{Given, Mode};
 use crate::streams::print;
 use crate::terminal::Terminal;

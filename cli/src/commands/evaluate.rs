@@ -144,8 +144,7 @@ impl EvaluateArguments {
         }
         let fields = self.fields.fields()?;
         let find = |name: &PathBuf| -> anyhow::Result<Inputs> {
-            let inputs = Inputs::find_with(std::slice::from_ref(name), self.format.naming())
-                .map_err(simgpu::error::without_piping)?;
+            let inputs = Inputs::find_with(std::slice::from_ref(name), self.format.naming())?;
             Ok(with_stdin(inputs)?)
         };
         let truths = self.truth.iter().map(find);

@@ -10,7 +10,7 @@
 use std::path::Path;
 
 /// What follows bytes that look like text in windows-1252, before a word of it in quotes.
-pub const AS_WINDOWS_1252: &str =
+const AS_WINDOWS_1252: &str =
     ", as of text in windows-1252 (Western European, like Latin-1), where it reads ";
 
 /// The same of a column of a table, which is no text file.
@@ -153,7 +153,7 @@ pub fn passed_through(program: &str, mark: &str, file: &Path) -> String {
     let (new, name) = (quoted(&new.to_string_lossy()), quoted(&name));
     match compressed {
         Some((_, decompress)) => format!("`{decompress} -dc {name} | {program} > {new}`"),
-        // It reads its input alone.
+        // It reads only its standard input.
         None if program.starts_with("tr ") => format!("`{program} < {name} > {new}`"),
         None => format!("`{program} {name} > {new}`"),
     }

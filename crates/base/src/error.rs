@@ -716,12 +716,8 @@ pub fn without_piping(error: Error) -> Error {
     }
 }
 
-/// What to do where a folder of this machine is needed; `None` for a name that may be of one.
 #[doc(hidden)]
-#[must_use]
-pub fn local_folder(path: &Path) -> Option<String> {
-    remote::local_folder(path)
-}
+pub use crate::remote::local_folder;
 
 /// The number of a row, or a number of rows. All rows are numbered by 32 bits.
 ///
@@ -823,7 +819,7 @@ pub enum Unsupported {
 /// What to say of the checkpoint of a run that this error ended.
 fn checkpoint(error: &Error) -> &'static str {
     match error {
-        // The same command would fail again, and a run is resumed with the same input alone.
+        // The same command would fail again, and a run is resumed only with the same input.
         Error::BadRecord(_)
         | Error::NoGoodRecord(_)
         | Error::Input { .. }

@@ -295,8 +295,11 @@ impl<'a> Remote<'a> {
     /// The command that copies what is in a store of Azure.
     fn copying_blobs(&self, last: &str) -> String {
         let (account, container, path) = self.blobs();
-        let folder = path.split('*').next().unwrap_or(path);
-        let folder = &folder[..folder.rfind('/').map_or(0, |slash| slash + 1)];
+        let folder = match path.split_once('*') {
+            Some((plain, _)) => plain[..plain.rfind('/').map_or(0, |slash| slash + 1)].to_owned(),
+            None if path.is_empty() || path.ends_with('/') => path.to_owned(),
+            None => format!("{path}/"),
+        };
         match account {
             Some(account) if self.is_folder() => {
                 let folder = quoted(&format!("{}{folder}*", address(account, container)));
@@ -571,6 +574,16 @@ mod tests {
             copied.contains("`aws s3 sync s3://bucket/seen seen`, and give seen"),
             "{copied}"
         );
+        for (name, copying) in [
+            (
+                "abfss://seen@acme.dfs.core.windows.net/2024/seen",
+                "'https://acme.blob.core.windows.net/seen/2024/seen/*' seen",
+            ),
+            ("az://bucket/seen", "--pattern 'seen/*' --destination seen"),
+        ] {
+            let copied = copying_folder(Path::new(name)).unwrap();
+            assert!(copied.contains(copying), "{copied}");
+        }
         assert!(local_folder(Path::new("s3://bucket/tmp")).is_some());
         assert!(local_folder(Path::new("tmp")).is_none());
     }

@@ -196,7 +196,7 @@ impl Drop for Workplace {
     }
 }
 
-fn parent_of(copy: &Path) -> &Path {
+pub(super) fn parent_of(copy: &Path) -> &Path {
     match copy.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -13,7 +13,7 @@ use super::kept_table::KeptTable;
 use super::read::TableForm;
 use super::table;
 use simgpu::clock::in_parallel;
-use simgpu::error::{Error, Result, file_size_remedy};
+use simgpu::error::{Error, Result};
 
 /// The file of the kept records of one input. Copies records and texts byte for byte.
 #[doc(hidden)]
@@ -101,13 +101,8 @@ pub fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E)
     let path = path.to_owned();
     move |error| {
         let remedy = if is_of_system(&error) {
-            let told = error.to_string();
-            let cause = table::system_error(&told);
-            if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::FileTooLarge) {
-                file_size_remedy()
-            } else {
-                "free some space, or choose another folder"
-            }
+            let usual = "free some space, or choose another folder";
+            table::remedy_of_writing(&error.to_string(), usual)
         } else {
             "this version cannot write such a table; write the column as another type, with a program that reads it, or pass \
              `action=report`, which copies no records"

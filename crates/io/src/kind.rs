@@ -151,19 +151,12 @@ fn binary(input: &InputFile, start: &[u8]) -> Option<UnreadFormat> {
 /// A format that a file surely has, and its name.
 fn readable(input: &InputFile, start: &[u8]) -> Option<(Format, &'static str)> {
     const WHOLE_LINE: u64 = 1 << 20;
-    let end = end_of(input).ok();
-    match start {
-        [b'P', b'A', b'R', b'1', ..] if end?.ends_with(b"PAR1") => {
-            return Some((Format::Parquet, "a Parquet file"));
+    match Format::from_start(start)? {
+        Format::Parquet if end_of(input).ok()?.ends_with(b"PAR1") => {
+            Some((Format::Parquet, "a Parquet file"))
         }
-        [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => {
-            return Some((Format::Arrow, "an Arrow file"));
-        }
-        _ => {}
-    }
-    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
-    match text.trim_ascii_start().first() {
-        Some(b'{') => {
+        Format::Arrow if start.starts_with(b"ARROW1\0\0") => Some((Format::Arrow, "an Arrow file")),
+        Format::JsonLines => {
             let stream = input.compression.reader(input.open().ok()?).ok()?;
             let mut head = Vec::new();
             stream.take(WHOLE_LINE).read_to_end(&mut head).ok()?;
@@ -177,7 +170,7 @@ fn readable(input: &InputFile, start: &[u8]) -> Option<(Format, &'static str)> {
                 .is_object()
                 .then_some((Format::JsonLines, "a file of JSON Lines"))
         }
-        Some(b'[') => match &values(input)?[..] {
+        Format::Json => match &values(input)?[..] {
             [(Value::Array(items), _)] if items.iter().all(Value::is_object) => {
                 Some((Format::Json, "a JSON array"))
             }

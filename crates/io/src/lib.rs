@@ -150,7 +150,7 @@ pub use keep::{JsonLines, KeptFile, unwritable};
 #[doc(hidden)]
 pub use labels::Labels;
 #[doc(hidden)]
-pub use left_out::warning_of_encoding;
+pub use left_out::{Misencoded, warning_of_encoding};
 #[doc(hidden)]
 pub use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 #[doc(hidden)]

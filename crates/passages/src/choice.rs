@@ -205,19 +205,21 @@ impl<'a, P: FirstPlaces> PassageChoice<'a, P> {
             return Ok(());
         }
         let known = self.entered.len();
-        for (window, place) in segment.windows() {
-            if self.moved.get(place).is_some() {
-                chosen.add(window..window + 1);
-                continue;
-            }
-            // The first of its kind in a document that is not dropped, unless this one is.
-            match self.entered[known..].last_mut() {
-                Some(last) if last.first + last.len == window => last.len += 1,
-                _ => self.entered.push(WindowSegment {
-                    first: window,
-                    len: 1,
-                    place,
-                }),
+        let mut rest = segment.places();
+        while !rest.is_empty() {
+            let next = self.moved.at_or_behind(rest.start);
+            let is_moved = next.is_some_and(|next| next.first <= rest.start);
+            let end = next.map_or(
+                rest.end,
+                |next| if is_moved { next.end } else { next.first },
+            );
+            let part = segment.part(rest.start..end.min(rest.end));
+            rest.start = part.places().end;
+            if is_moved {
+                chosen.add(part.first..part.first + part.len);
+            } else {
+                // The first of their kind in a document that is not dropped, unless this one is.
+                self.entered.push(part);
             }
         }
         // Later windows of the same document may have their source in it.

@@ -68,7 +68,7 @@ impl PassagesRun<'_> {
         };
         timings.time("choose", 0, || {
             let rule = RemovalRule::new(self, texts, 0);
-            let documents = if search.has_exceptions() || rule.may_remove() {
+            let documents = if search.has_exceptions() || self.may_remove_documents() {
                 texts.documents()
             } else {
                 Vec::new()

@@ -18,11 +18,6 @@ pub(super) struct WindowSegment {
 }
 
 impl WindowSegment {
-    /// Each window, and its first place.
-    pub(super) fn windows(self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.len).map(move |i| (self.first + i, self.place + i))
-    }
-
     /// Whether equal windows begin earlier.
     pub(super) fn is_moved(&self) -> bool {
         self.place != self.first

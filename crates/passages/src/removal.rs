@@ -50,14 +50,9 @@ impl<'a> RemovalRule<'a> {
         RemovalRule { run, texts, row }
     }
 
-    /// Whether any document may be removed.
-    pub(crate) fn may_remove(&self) -> bool {
-        matches!(self.run.action, PassageAction::Drop { .. }) || self.run.min_left.is_some()
-    }
-
     /// A document with these passages, if it is removed.
     pub(crate) fn removed(&self, document: usize, pieces: &[Match]) -> Option<RemovedDocument> {
-        if pieces.is_empty() || !self.may_remove() {
+        if pieces.is_empty() || !self.run.may_remove_documents() {
             return None;
         }
         let stride = self.run.units.stride();

@@ -143,7 +143,7 @@ class JoinOptions(TypedDict, total=False):
         Option(
             2048,
             "Most MiB of memory for the shingles of an exact join, and for the counts of "
-            '``weights="rarity"``. Above it, a join of files goes on on disk.',
+            '``weights="rarity"``. Above it, a join of files spills to disk.',
         ),
     ]
 
@@ -497,11 +497,11 @@ class FileSearchOptions(
         Option(
             None,
             'Memory for what grows with the number of documents: bytes, or a size such as ``"4GiB"``; a run that '
-            "needs more goes on on disk. By default 60 % of what this process may use. Never changes a result.",
+            "needs more spills to disk. By default 60 % of what this process may use. Never changes a result.",
         ),
     ]
     temp_dir: Annotated[
-        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+        Path | None, Option(None, "Folder for temporary files; by default next to the results.")
     ]
     resume: Annotated[
         bool,
@@ -888,7 +888,7 @@ class PassagesFilesOptions(
         ),
     ]
     temp_dir: Annotated[
-        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+        Path | None, Option(None, "Folder for temporary files; by default next to the results.")
     ]
     resume: Annotated[
         bool,
@@ -1026,7 +1026,7 @@ class ContainFilesOptions(
         ),
     ]
     temp_dir: Annotated[
-        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+        Path | None, Option(None, "Folder for temporary files; by default next to the results.")
     ]
 
 

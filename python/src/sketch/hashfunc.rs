@@ -1,4 +1,4 @@
-//! TokenHash functions of sketches: SHA-1 and xxHash are computed here, any other callable is called once per token.
+//! Hash functions of sketches: SHA-1 and xxHash are computed here, any other callable is called once per token.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;

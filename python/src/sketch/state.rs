@@ -5,7 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu_twins::datasketch::PermutationScheme;
-use simgpu_twins::datasketch::state::{GpuMode, SketchState, StateError};
+use simgpu_twins::datasketch::state::{GpuMode, SketchState, StateError, state_bytes};
 
 use super::arguments::{check_count, drawable, read_permutations};
 use super::arrays::Foreign;
@@ -18,13 +18,7 @@ use super::writer::{Writer, read_gpu_mode};
 impl PyMinHash {
     /// Version, scheme, GPU mode, seed and slots as bytes.
     pub(crate) fn state(&self, writer: &Writer) -> Vec<u8> {
-        let state = SketchState {
-            scheme: self.kind(),
-            gpu_mode: writer.gpu_mode,
-            seed: self.seed(),
-            slots: self.slots().clone(),
-        };
-        state.to_bytes()
+        state_bytes(self.kind(), writer.gpu_mode, self.seed(), self.slots())
     }
 
     /// The sketch of a state.

@@ -54,16 +54,50 @@ pub use streams::{BlockReader, StreamFile, Streams};
 const PREFIX: &str = "simgpu-spill-";
 
 /// The file in such a folder that its run locks.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 
 /// The file in such a folder that says which run may go on with it.
 const IDENTITY: &str = "run.json";
 
 /// The folders of runs on disk in `folder`.
 fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    folders_named(PREFIX, folder)
+}
+
+/// The folders in `folder` whose names begin with a prefix.
+pub(super) fn folders_named(prefix: &'static str, folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let of_runs = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    of_runs.map(|entry| entry.path())
+    let named = entries.filter(move |entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(prefix)
+    });
+    named.map(|entry| entry.path())
+}
+
+/// Makes a folder that only its owner may open, whose name begins with a prefix, and locks it.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be made.
+pub(super) fn locked_folder(prefix: &str, folder: &Path) -> Result<(tempfile::TempDir, Locked)> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    loop {
+        let created = builder.tempdir_in(folder);
+        let created = created.map_err(Error::io("create a folder in", folder))?;
+        let lock = created.path().join(LOCK);
+        // Another run may take the folder for one that was left: at its end, each looks for such folders.
+        let file = match File::create(&lock) {
+            Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => continue,
+            file => file.map_err(Error::io("lock", &lock))?,
+        };
+        match Locked::try_new(file) {
+            Ok(locked) if metadata_of_name(&lock)?.is_some() => return Ok((created, locked)),
+            Ok(_) | Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock)(error)),
+        }
+    }
 }
 
 /// Whether a folder of this name is that of a run on disk.
@@ -81,10 +115,7 @@ pub(super) fn is_own(folder: &Path) -> bool {
 #[doc(hidden)]
 pub fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(PREFIX)
-        && found::check_own(folder).is_ok()
-        && checkpoint::is_in(folder)
-        && !is_finished(folder)
+    name.starts_with(PREFIX) && is_own(folder) && checkpoint::is_in(folder) && !is_finished(folder)
 }
 
 /// Whether a run was killed after its results were complete and before it could remove its folder: the file that gets its name
@@ -120,7 +151,7 @@ pub fn remove_all(folder: &Path) {
 }
 
 /// Locks the folder of a run; `None` if it is in use, or about to be.
-fn lock(folder: &Path) -> Option<Locked> {
+pub(super) fn lock(folder: &Path) -> Option<Locked> {
     // A folder without this file is about to be used.
     let lock = File::open(folder.join(LOCK)).ok()?;
     Locked::try_new(lock).ok()
@@ -135,7 +166,7 @@ pub fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
         if fs::remove_dir(&of_run).is_ok() {
             continue;
         }
-        if found::check_own(&of_run).is_ok()
+        if is_own(&of_run)
             && let Some(_lock) = lock(&of_run)
             && !is_unfinished(&of_run)
             && checkpoint::remove_folder(&of_run, LOCK).is_err()
@@ -218,25 +249,7 @@ impl Spill {
     pub fn new(budget: &Budget) -> Result<Arc<Self>> {
         let folder = &budget.folder;
         remove_abandoned(folder);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(PREFIX);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let (created, locked) = loop {
-            let created = builder.tempdir_in(folder);
-            let created = created.map_err(Error::io("create a folder in", folder))?;
-            let lock = created.path().join(LOCK);
-            // Another run may take the folder for one that was left: at its end, each looks for such folders.
-            let file = match File::create(&lock) {
-                Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => continue,
-                file => file.map_err(Error::io("lock", &lock))?,
-            };
-            match Locked::try_new(file) {
-                Ok(locked) if metadata_of_name(&lock)?.is_some() => break (created, locked),
-                Ok(_) | Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock)(error)),
-            }
-        };
+        let (created, locked) = locked_folder(PREFIX, folder)?;
         if let Some(run) = &budget.run {
             write_checked(created.path(), IDENTITY, &**run)?;
         }

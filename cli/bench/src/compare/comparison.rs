@@ -166,11 +166,14 @@ fn compare_case([a, b]: [&MeasuredCase<'_>; 2], levels: [Level; 2], clock: f64) 
     let ratio = difference.exp();
     let interval = [(difference - reach).exp(), (difference + reach).exp()];
     let [low, high] = interval;
-    let verdict = match reach.is_finite() {
-        false => Verdict::Unknown,
-        true if low > 1.0 && ratio > 1.0 + LEAST_DIFFERENCE => Verdict::Slower,
-        true if high < 1.0 && ratio < 1.0 / (1.0 + LEAST_DIFFERENCE) => Verdict::Faster,
-        true => Verdict::Equal,
+    let verdict = if !reach.is_finite() {
+        Verdict::Unknown
+    } else if low > 1.0 && ratio > 1.0 + LEAST_DIFFERENCE {
+        Verdict::Slower
+    } else if high < 1.0 && ratio < 1.0 / (1.0 + LEAST_DIFFERENCE) {
+        Verdict::Faster
+    } else {
+        Verdict::Equal
     };
     CaseChange {
         case: a.case.clone(),

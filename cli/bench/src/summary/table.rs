@@ -56,9 +56,10 @@ impl Table {
         let mut text = String::new();
         for (i, line) in escaped.iter().enumerate() {
             for ((cell, &width), is_number) in line.iter().zip(&widths).zip(&is_number) {
-                let _ = match is_number {
-                    true => write!(text, "| {cell:>width$} "),
-                    false => write!(text, "| {cell:<width$} "),
+                let _ = if *is_number {
+                    write!(text, "| {cell:>width$} ")
+                } else {
+                    write!(text, "| {cell:<width$} ")
                 };
             }
             text.push_str("|\n");

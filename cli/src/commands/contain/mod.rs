@@ -152,7 +152,7 @@ pub struct ContainArguments {
     #[command(flatten)]
     pub memory: RecordMemoryArguments,
 
-    /// Folder for temporary files [default: beside the results]
+    /// Folder for temporary files [default: next to the results]
     #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 }
@@ -162,7 +162,7 @@ pub struct ContainArguments {
 pub enum ContainActionArgument {
     /// List them
     Report,
-    /// Write the records but for documents of --classes
+    /// Write all records except documents of --classes
     Drop,
     /// Write the records without what was found of --classes
     Cut,

@@ -84,7 +84,7 @@ pub(super) struct IndexBuildArguments {
     #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     temp_dir: Option<PathBuf>,
 
-    /// Begin anew where a build in the same folder was stopped [default: go on from its last checkpoint]
+    /// Start over where a build in the same folder was stopped [default: resume from its last checkpoint]
     #[arg(long, help_heading = "Machine")]
     restart: bool,
 

@@ -169,16 +169,16 @@ pub struct PassagesArguments {
     #[command(flatten)]
     pub process: ProcessArguments,
 
-    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more spills to disk, with the same results
     /// [default: 60 % of the memory that this process may use]
     #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
     pub memory: Option<u64>,
 
-    /// Folder for temporary files [default: beside the results]
+    /// Folder for temporary files [default: next to the results]
     #[arg(long, value_name = "DIR", value_parser = crate::arguments::local_folder, help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 
-    /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
+    /// Start over where a run with the same output was stopped [default: resume from its last checkpoint]
     #[arg(long, help_heading = "Machine")]
     pub restart: bool,
 }

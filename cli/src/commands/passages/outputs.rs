@@ -11,7 +11,7 @@ pub enum PassageActionArgument {
     Cut,
     /// Write all records, each with their places in a field (--mark-field); JSON, Parquet and Arrow
     Mark,
-    /// Write the records but for documents that are mostly passages (--max-covered)
+    /// Write all records except documents that are mostly passages (--max-covered)
     Drop,
 }
 

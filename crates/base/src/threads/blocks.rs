@@ -2,7 +2,7 @@
 //!
 //! **One instance of rayon's machinery serves all lists.** Each chain of parallel iterators is compiled to ten functions of its
 //! own, some 10 kB of machine code; a hundred chains were a seventh of the library's code. Here the work on a block is called
-//! through a pointer, which costs nothing beside a block of ten microseconds or more.
+//! through a pointer, which costs nothing compared with a block of ten microseconds or more.
 //!
 //! Blocks do not depend on the number of threads unless the caller makes them so, and results are in the order of the list.
 

@@ -1,4 +1,4 @@
-//! Work on all threads: on the blocks of a list (`blocks`), on inputs whose results come back in order, and beside other work.
+//! Work on all threads: on the blocks of a list (`blocks`), on inputs whose results come back in order, and alongside other work.
 //!
 //! **Threads take their work themselves; none reads for the others.** An input is a file, whose items are its chunks:
 //! a thread decompresses 1 MiB, cuts it after a record, then parses, shingles and signs it. So one thread is one

@@ -7,7 +7,7 @@ use simgpu::documents::DocumentBatch;
 use simgpu::error::{BadRecord, Error, Result};
 use simgpu::progress::Progress;
 use simgpu_index::DocumentId;
-use simgpu_io::{Id, OnBadRecord, Record, warning_of_encoding};
+use simgpu_io::{Id, Misencoded, OnBadRecord, Record};
 
 /// The records of a chunk, and the documents of the good ones.
 pub(crate) type Parsed = (Vec<Record>, DocumentBatch);
@@ -38,7 +38,7 @@ pub(crate) struct Named {
     /// The number of records of each file so far.
     pub(crate) rows: Vec<u64>,
     /// The records that were left out for their encoding.
-    misencoded: Vec<BadRecord>,
+    misencoded: Misencoded,
 }
 
 impl Named {
@@ -53,13 +53,13 @@ impl Named {
             have_ids: run.fields.id_required.then_some(true),
             rows: vec![0; files.len()],
             files,
-            misencoded: Vec::new(),
+            misencoded: Misencoded::default(),
         }
     }
 
     /// Warns of the records that were left out for their encoding.
     pub(crate) fn warn(&self, progress: &dyn Progress) {
-        if let Some(warning) = warning_of_encoding(self.misencoded.iter()) {
+        if let Some(warning) = self.misencoded.warning() {
             progress.warn(&warning);
         }
     }
@@ -99,9 +99,7 @@ impl Named {
             if self.on_bad_record == OnBadRecord::Fail {
                 return Err(Error::BadRecord(bad));
             }
-            if warning_of_encoding(std::iter::once(&bad)).is_some() {
-                self.misencoded.push(bad.clone());
-            }
+            self.misencoded.note(&bad);
             named.push(Err(bad));
         }
         Ok(NamedRecords {

@@ -20,16 +20,17 @@ impl ShownReport<'_> {
         html! {
             section {
                 h2 { "Is the threshold right?" }
-                @match bars.is_empty() {
-                    false => {
-                        div.beside {
-                            (self.chart(&bars))
-                            div { @if self.of_pairs().is_some() { (self.how_to_read_pairs()) } @else { (self.how_to_read()) } }
-                        }
+                @if !bars.is_empty() {
+                    div.beside {
+                        (self.chart(&bars))
+                        div { @if self.of_pairs().is_some() { (self.how_to_read_pairs()) } @else { (self.how_to_read()) } }
                     }
-                    true if self.of_pairs().is_some() && self.report.counts.similar_pairs == 0 => p { "No pair was found." },
-                    true if self.of_pairs().is_none() && self.report.counts.removed == 0 => p { "No document was removed." },
-                    true => p { "Similarities are unknown: the run did not verify pairs." },
+                } @else if self.of_pairs().is_some() && self.report.counts.similar_pairs == 0 {
+                    p { "No pair was found." }
+                } @else if self.of_pairs().is_none() && self.report.counts.removed == 0 {
+                    p { "No document was removed." }
+                } @else {
+                    p { "Similarities are unknown: the run did not verify pairs." }
                 }
             }
         }

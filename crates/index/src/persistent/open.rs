@@ -10,6 +10,7 @@ use crate::access::{Access, LOCK};
 use crate::header::{Header, IndexKind};
 use crate::order::Order;
 use crate::signed::Signed;
+use crate::snapshot::parent_of;
 use crate::store::{Opening, Snapshot, Store, Table, check_acknowledged, damaged};
 use crate::store_names::{ACKNOWLEDGED, STORE};
 use simgpu::documents::Documents;
@@ -79,11 +80,7 @@ impl Index {
     pub fn complete(&self) -> Result<()> {
         self.sync()?;
         // The header makes the folder an index, so it is the last of what must be on disk.
-        match self.folder.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => sync_folder(&OnDisk, Path::new("."))?,
-            Some(parent) => sync_folder(&OnDisk, parent)?,
-            None => {}
-        }
+        sync_folder(&OnDisk, parent_of(&self.folder))?;
         self.header.write(&self.folder)
     }
 

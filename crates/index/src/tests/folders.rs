@@ -196,10 +196,12 @@ fn every_file_is_verified() {
             let error = message(checked);
             let folder = damaged.path().join("store/keyspaces");
             // A checksum says that it or what it is of has changed.
-            let named = match file.starts_with(folder) {
-                true if file.ends_with("current") => file.parent().unwrap(),
-                true => &file,
-                false => damaged.path(),
+            let named = if !file.starts_with(folder) {
+                damaged.path()
+            } else if file.ends_with("current") {
+                file.parent().unwrap()
+            } else {
+                &file
             };
             assert!(
                 error.contains(&named.display().to_string()),

@@ -67,11 +67,15 @@ fn find_by_definition(
     for (j, text) in texts.iter().enumerate() {
         for (i, other) in reference.iter().enumerate() {
             let (x, y) = (set(text), set(other));
-            let similarity = match normal(text) == normal(other) {
-                true if normal(text).is_empty() => continue,
-                true => 1.0,
-                false if x.is_empty() || y.is_empty() || !shares(i, j) => continue,
-                false => x.intersection(&y).count() as f64 / x.union(&y).count() as f64,
+            let is_equal = normal(text) == normal(other);
+            let is_blank = is_equal && normal(text).is_empty();
+            if is_blank || (!is_equal && (x.is_empty() || y.is_empty() || !shares(i, j))) {
+                continue;
+            }
+            let similarity = if is_equal {
+                1.0
+            } else {
+                x.intersection(&y).count() as f64 / x.union(&y).count() as f64
             };
             if similarity >= search.threshold {
                 found[j].insert(i, similarity.to_bits());

@@ -72,9 +72,12 @@ impl OutputFolder {
         let new: Vec<_> = new
             .chain(folders.into_iter().map(|folder| (folder, true)))
             .collect();
-        for_all(&new, |(path, is_folder)| match is_folder {
-            true => sync_folder(disk, path),
-            false => sync_file(disk, path),
+        for_all(&new, |(path, is_folder)| {
+            if *is_folder {
+                sync_folder(disk, path)
+            } else {
+                sync_file(disk, path)
+            }
         })?;
         *on_disk = files;
         Ok(())

@@ -31,13 +31,15 @@ fn places(without: &[&str]) -> Places {
         }
         for (number, is_good) in records.iter().enumerate() {
             let id = format!("{name}-{number}");
-            let record = match is_good {
-                true if without.contains(&&*id) => Record::Document(Id::None),
-                true => Record::Document(Id::Json(json_string(&id))),
-                false => Record::Bad {
+            let record = if !is_good {
+                Record::Bad {
                     line: Some(number as u64 + 1),
                     problem: "wrong".to_owned(),
-                },
+                }
+            } else if without.contains(&&*id) {
+                Record::Document(Id::None)
+            } else {
+                Record::Document(Id::Json(json_string(&id)))
             };
             let named = Path::new(name);
             let bad = places.note(file, named, record, row, OnBadRecord::Skip);

@@ -22,6 +22,7 @@ use crate::longest::LongestRecord;
 use crate::pages::page_sizes;
 use crate::refusal::Refusal;
 use crate::sized_file::SizedFile;
+use simgpu::error::file_size_remedy;
 
 /// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
@@ -56,6 +57,14 @@ impl<E: StdError> From<E> for Unreadable {
             Some(error) => Unreadable::System(error),
             None => Unreadable::Damaged(problem),
         }
+    }
+}
+
+/// What to do where a table cannot be written for this problem with the system; `usual` is for a full disk.
+pub(crate) fn remedy_of_writing(problem: &str, usual: &'static str) -> &'static str {
+    match system_error(problem).map(|cause| cause.kind()) {
+        Some(io::ErrorKind::FileTooLarge) => file_size_remedy(),
+        _ => usual,
     }
 }
 

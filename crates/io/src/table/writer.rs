@@ -1,7 +1,6 @@
 //! Writes a Parquet file.
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,10 +16,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
-use super::groups::system_error;
+use super::groups::remedy_of_writing;
 use crate::page_store::PagesOfGroup;
 use simgpu::clock::in_parallel;
-use simgpu::error::{Error, file_size_remedy};
+use simgpu::error::Error;
 
 /// Bytes of memory after which a row group is written.
 const ROW_GROUP: usize = 64 << 20;
@@ -143,11 +142,7 @@ pub fn unwritable(path: &Path) -> impl FnOnce(ParquetError) -> Error {
     let path = path.to_owned();
     move |error| {
         let problem = error.to_string();
-        let cause = system_error(&problem).map(|cause| cause.kind());
-        let remedy = match cause {
-            Some(io::ErrorKind::FileTooLarge) => file_size_remedy(),
-            _ => "free some space, or choose another path",
-        };
+        let remedy = remedy_of_writing(&problem, "free some space, or choose another path");
         Error::Output {
             path,
             problem,

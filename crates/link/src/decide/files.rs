@@ -50,7 +50,12 @@ pub(super) fn match_files(
     }
     let at = |threshold: f64| {
         let links = match task.matching {
-            Matching::ManyToMany => pairs_of_copies(reaching(pairs, threshold), tables.distinct),
+            Matching::ManyToMany => {
+                let pairs = reaching(pairs, threshold).iter();
+                pairs
+                    .map(|pair| pairs_of_copies(pair, tables.distinct))
+                    .sum()
+            }
             _ => scores[0].partition_point(|score| *score >= threshold) as u64,
         };
         let estimate = estimate_rounds(&round_scores, task.share, Some(threshold), partners);
@@ -72,26 +77,17 @@ pub(super) fn match_files(
     Ok(Accepted::new(joined, None, estimate, bins).with_nearby(nearby.into()))
 }
 
-/// The numbers of pairs of copies of pairs.
-fn pairs_of_copies(pairs: &[RecordPair], distinct: &Distinct) -> u64 {
-    let pairs_of_copies = |pair: &RecordPair| -> u64 {
-        let copies = pair.rows.map(|record| distinct.copies(record as usize));
-        copies.iter().product()
-    };
-    // Rows have 32 bits, so that all pairs of two files have 64.
-    pairs.iter().map(pairs_of_copies).sum()
+/// The number of pairs of copies of a pair. Rows have 32 bits, so that all pairs of two files have 64.
+fn pairs_of_copies(pair: &RecordPair, distinct: &Distinct) -> u64 {
+    let copies = pair.rows.map(|record| distinct.copies(record as usize));
+    copies.iter().product()
 }
 
 /// All pairs of the copies of both records, unless equal records make too many: they would fill the disk, and say nothing.
 fn every_pair(pairs: &[RecordPair], distinct: &Distinct) -> Result<Vec<Joined>> {
-    let pairs_of_copies = |pair: &RecordPair| -> u64 {
-        let copies = pair.rows.map(|record| distinct.copies(record as usize));
-        copies.iter().product()
-    };
-    // Rows have 32 bits, so that all pairs of two files have 64.
     let equal: u64 = pairs
         .iter()
-        .map(pairs_of_copies)
+        .map(|pair| pairs_of_copies(pair, distinct))
         .filter(|pairs| *pairs > 1)
         .sum();
     if equal > MOST_EQUAL_PAIRS {

@@ -21,9 +21,6 @@ pub(super) struct ListedRegions {
 }
 
 impl ListedRegions {
-    /// Files that its records are distributed to.
-    pub(super) const PARTS: usize = PARTS;
-
     /// None yet, or those of the last checkpoint, with so many places.
     pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
         ListedRegions {

@@ -15,11 +15,11 @@ use super::choosing::{CHOOSE, Choosing, ChosenFiles, ChosenPassages};
 use super::cut_file::{ChangedDocument, CutFile, CutStreams};
 use super::first_places::WindowMaps;
 use super::first_reading::{FirstReading, ListedInputs};
-use super::listed::ListedRegions;
 use super::map::WindowMap;
 use super::others::NextPlaces;
 use super::reread::RereadInputs;
 use super::search::DiskSearch;
+use super::shared::PARTS;
 use super::sources::PieceFiles;
 use super::text_reader::TextReader;
 use simgpu::error::Result;
@@ -72,7 +72,7 @@ impl<'a> DiskRun<'a> {
             starts,
             _log,
         } = timings.time("read", 0, || first.list(known))?;
-        timings.add_disk_use(spill.take_use(ListedRegions::PARTS));
+        timings.add_disk_use(spill.take_use(PARTS));
         let reading = RereadInputs {
             run,
             inputs: self.inputs,
@@ -99,7 +99,7 @@ impl<'a> DiskRun<'a> {
         };
         let written = timings.time("write", 0, || self.write(found, documents, &reading));
         let (summary, excerpts) = written?;
-        timings.add_disk_use(spill.take_use(ListedRegions::PARTS));
+        timings.add_disk_use(spill.take_use(PARTS));
         Ok(WrittenPassages {
             summary,
             excerpts,
@@ -139,7 +139,7 @@ impl<'a> DiskRun<'a> {
             written_bytes: maps.bytes(),
             ..DiskUse::default()
         };
-        timings.add_disk_use(sum(self.spill.take_use(ListedRegions::PARTS), map_use));
+        timings.add_disk_use(sum(self.spill.take_use(PARTS), map_use));
         let chosen = timings.time("choose", 0, || {
             let mut choosing = Choosing::new(self.run, &mut maps, self.spill, reading.places);
             reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
@@ -149,7 +149,7 @@ impl<'a> DiskRun<'a> {
             read_bytes: maps.read_bytes(),
             ..DiskUse::default()
         };
-        timings.add_disk_use(sum(self.spill.take_use(ListedRegions::PARTS), map_use));
+        timings.add_disk_use(sum(self.spill.take_use(PARTS), map_use));
         chosen
     }
 

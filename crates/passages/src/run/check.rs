@@ -9,8 +9,7 @@ use simgpu::error::{Conflict, Error, Result};
 impl PassagesRun<'_> {
     /// Refuses options that contradict each other.
     pub(super) fn check(&self) -> Result<()> {
-        let removes = self.min_left.is_some() || matches!(self.action, PassageAction::Drop { .. });
-        if removes && self.occurrences == Occurrences::All {
+        if self.may_remove_documents() && self.occurrences == Occurrences::All {
             return Err(Conflict::PassagesWithoutOrder.into());
         }
         if let PassageAction::Drop { max_covered } = self.action

@@ -314,6 +314,11 @@ impl<'a> PassagesRun<'a> {
         ended(outcome, &temporary, folder, self.options.progress)
     }
 
+    /// Whether any document may be removed.
+    pub(crate) fn may_remove_documents(&self) -> bool {
+        matches!(self.action, PassageAction::Drop { .. }) || self.min_left.is_some()
+    }
+
     /// The conditions of passages, if so many first documents are a reference.
     pub(crate) fn conditions(&self, reference: usize) -> Conditions {
         Conditions {

@@ -62,17 +62,27 @@ pub enum StateError {
     UnknownScheme(UnknownCode),
 }
 
+/// The bytes of a state, of slots that stay where they are.
+pub fn state_bytes(
+    scheme: PermutationScheme,
+    gpu_mode: GpuMode,
+    seed: i64,
+    slots: &SlotVec,
+) -> Vec<u8> {
+    let mut state = Vec::with_capacity(STATE_HEADER + 8 * slots.len());
+    state.extend([STATE_VERSION, scheme.code(), gpu_mode as u8]);
+    state.extend(seed.to_le_bytes());
+    match slots {
+        Values::U32(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
+        Values::U64(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
+    }
+    state
+}
+
 impl SketchState {
     /// The bytes of the state.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut state = Vec::with_capacity(STATE_HEADER + 8 * self.slots.len());
-        state.extend([STATE_VERSION, self.scheme.code(), self.gpu_mode as u8]);
-        state.extend(self.seed.to_le_bytes());
-        match &self.slots {
-            Values::U32(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
-            Values::U64(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
-        }
-        state
+        state_bytes(self.scheme, self.gpu_mode, self.seed, &self.slots)
     }
 
     /// The state with these bytes.

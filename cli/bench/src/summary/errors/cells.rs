@@ -178,7 +178,7 @@ pub(crate) fn compared(cells: &[ErrorCell]) -> Vec<&ErrorCell> {
     compared
 }
 
-/// Of the pairs that several backends signed, the similarity whose errors stand beside speeds: a cell of it.
+/// Of the pairs that several backends signed, a cell of the similarity whose errors are shown next to speeds.
 pub(crate) fn compared_cell(cells: &[ErrorCell]) -> Option<&ErrorCell> {
     let from_half = |cell: &&ErrorCell| (cell.similarity - 0.5).abs();
     let compared = compared(cells).into_iter();
@@ -187,9 +187,9 @@ pub(crate) fn compared_cell(cells: &[ErrorCell]) -> Option<&ErrorCell> {
 
 /// The root mean square error of what computed a case, if it was measured.
 pub(crate) fn error_of(tables: &Tables, case: &MeasuredCase<'_>) -> Option<f64> {
-    let beside = compared_cell(&tables.errors)?;
+    let shown = compared_cell(&tables.errors)?;
     let is_it = |cell: &&ErrorCell| {
-        cell.is_pair_of(beside)
+        cell.is_pair_of(shown)
             && cell.num_perm == case.case.num_perm
             && cell.tool == case.case.tool
             && cell.scheme == case.case.scheme

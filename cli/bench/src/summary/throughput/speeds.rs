@@ -46,7 +46,7 @@ pub(super) fn software(cases: &[&MeasuredCase<'_>]) -> &'static str {
     }
 }
 
-/// The pairs of the error beside speeds, in words.
+/// The pairs whose error is shown next to speeds, in words.
 pub(super) fn shown_error(tables: &Tables) -> String {
     compared_cell(&tables.errors).map_or_else(String::new, |cell| {
         format!(
