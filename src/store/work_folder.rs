@@ -54,7 +54,11 @@ impl Drop for WorkFolder {
 /// Removes the folders that killed programs of this user left.
 fn remove_left(parent: &Path) {
     for folder in folders_named(PREFIX, parent) {
-        if is_own(&folder)
+        if !is_own(&folder) {
+            continue;
+        }
+        // Empty, if the program was killed before it locked the folder. One that is about to lock it makes another.
+        if fs::remove_dir(&folder).is_err()
             && let Some(_lock) = lock(&folder)
         {
             let _ = remove_folder(&folder);
@@ -101,19 +105,23 @@ mod tests {
         fs::create_dir_all(left.join("results")).unwrap();
         fs::write(left.join("results/kept.jsonl"), "x").unwrap();
         fs::write(left.join(LOCK), "").unwrap();
-        // Not made by this program, or about to be used.
-        fs::create_dir(parent.path().join("simgpu-work-new")).unwrap();
+        let empty = parent.path().join("simgpu-work-empty");
+        fs::create_dir(&empty).unwrap();
+        // Not made by this program.
+        let foreign = parent.path().join("simgpu-work-foreign");
+        fs::create_dir(&foreign).unwrap();
+        fs::write(foreign.join("x"), "x").unwrap();
         fs::write(parent.path().join("simgpu-work-file"), "x").unwrap();
         let used = WorkFolder::new(parent.path()).unwrap();
         fs::write(used.path().join("in.jsonl"), "x").unwrap();
-        assert!(!left.exists());
+        assert!(!left.exists() && !empty.exists());
         let other = WorkFolder::new(parent.path()).unwrap();
         assert!(used.path().join("in.jsonl").exists());
         drop(other);
         drop(used);
         assert_eq!(
             names(parent.path()),
-            ["simgpu-work-file", "simgpu-work-new"]
+            ["simgpu-work-file", "simgpu-work-foreign"]
         );
     }
 }

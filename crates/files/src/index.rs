@@ -18,7 +18,7 @@ use super::source::FileSource;
 use hits::{Batch, write_lines};
 use simgpu::documents::Documents;
 use simgpu::error::{Error, Result};
-use simgpu::progress::{Timings, advance};
+use simgpu::progress::{Timings, advance, grouped};
 use simgpu::search::Search;
 use simgpu_index::{Durability, Hit, Index, OnKnownId, Verdict};
 use simgpu_io::{
@@ -208,11 +208,25 @@ impl Run<'_> {
             HitsOutput::File(path) => {
                 check_json_lines(path)?;
                 self.check_outputs(&OutputFile::names(path, ".json"))?;
-                let (target, mut file) = OutputFile::create(path, overwrite)?;
-                let written = write_all(&mut file, target.partial().to_owned(), folder_of(path));
+                let (mut target, mut file) = OutputFile::create(path, overwrite)?;
+                let partial = target.partial().to_owned();
+                let written = write_all(&mut file, partial.clone(), folder_of(path));
                 // What was added before the run ended early must be known.
-                if written.is_ok() || counts.added > 0 {
-                    target.commit()?;
+                let has_added = counts.added > 0;
+                if has_added {
+                    target.keep_partial();
+                }
+                if written.is_ok() || has_added {
+                    let progress = self.options.progress;
+                    let committed = OutputFile::commit_all(vec![target], &[], progress);
+                    if committed.is_err() && has_added {
+                        progress.warn(&format!(
+                            "the index has {} of these documents now, and the answers are in {}; rename it",
+                            grouped(counts.added),
+                            partial.display()
+                        ));
+                    }
+                    committed?;
                 }
                 written
             }

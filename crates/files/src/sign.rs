@@ -57,8 +57,7 @@ impl Run<'_> {
                 write_description(&mut json, &described).map_err(Error::io("write", &beside))?;
                 // Last chance to stop the run.
                 self.advance_to_end(&source, &corpus)?;
-                description.commit()?;
-                target.commit()?;
+                OutputFile::commit_all(vec![description, target], &[], self.options.progress)?;
                 described.counts
             }
             SignaturesFormat::Parquet => {
@@ -81,7 +80,7 @@ impl Run<'_> {
                     table.write(&mut spool, file)
                 })?;
                 self.advance_to_end(&source, &corpus)?;
-                target.commit()?;
+                OutputFile::commit_all(vec![target], &[], self.options.progress)?;
                 described.counts
             }
         };

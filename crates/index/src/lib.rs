@@ -93,3 +93,5 @@ pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};
 pub use partitions::optimal_partitions;
 pub use persistent::{Durability, Index, OnKnownId, Verdict};
 pub use rows::RowBytes;
+#[doc(hidden)]
+pub use snapshot::left_beside_copy;

@@ -76,6 +76,15 @@ impl Index {
     }
 }
 
+/// The folder beside a complete copy that its snapshot made and could not remove.
+#[doc(hidden)]
+pub fn left_beside_copy(copy: &Path) -> Option<PathBuf> {
+    let folder = Workplace::name(copy);
+    // An error of the disk does not mean that it is gone.
+    let is_gone = matches!(metadata_of_name(&folder), Ok(None));
+    (!is_gone).then_some(folder)
+}
+
 /// Opens a copy, which must have at least so many batches, and writes what its journal has into tables. Returns the number of
 /// documents.
 fn checked(copy: &Path, least: u64) -> Result<u64> {
@@ -245,12 +254,14 @@ mod tests {
             fs::create_dir_all(path("copy.partial")).unwrap();
             assert_eq!(snapshot().unwrap(), 1, "{left}");
             assert_eq!(names(place.path()), ["copy", "ix"], "{left}");
+            assert_eq!(left_beside_copy(&path("copy")), None);
             fs::remove_dir_all(path("copy")).unwrap();
         }
         // It was killed after the copy had its name.
         snapshot().unwrap();
         fs::create_dir(path("copy.partial")).unwrap();
         fs::write(path("copy.partial").join(MARK), "").unwrap();
+        assert_eq!(left_beside_copy(&path("copy")), Some(path("copy.partial")));
         assert!(snapshot().unwrap_err().to_string().contains("it exists"));
         assert_eq!(names(place.path()), ["copy", "ix"]);
     }

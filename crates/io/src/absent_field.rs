@@ -85,14 +85,22 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
         })
     });
     let in_array = in_array.flatten().unwrap_or_default();
+    let in_values = if depth == 0 && are_records(&value) {
+        let records = command(".[]");
+        format!("; if its values are the records, write one per line: {records}")
+    } else {
+        in_array
+    };
     let several = match parameter {
         "tokens_field" => OF_TOKENS,
-        "text_field" => ", which may be repeated if other files have other fields",
+        "text_field" => {
+            ", which may be repeated if other files have other fields, each of which must be in some file"
+        }
         "id_field" | "fields" => ", or give the field the same name in all files",
         _ => "",
     };
-    let or = if in_array.is_empty() { "" } else { "or " };
-    format!("{missing}; {listed}{in_array}; {or}choose one with `{parameter}`{several}")
+    let or = if in_values.is_empty() { "" } else { "or " };
+    format!("{missing}; {listed}{in_values}; {or}choose one with `{parameter}`{several}")
 }
 
 /// How to make a text of an array that is in place of one at a path, to end a problem with; empty if it is none of texts, or
@@ -259,6 +267,12 @@ fn has(items: &[Value], path: &[String]) -> bool {
 fn has_texts(object: &Value) -> bool {
     let mut members = object.as_object().into_iter().flatten();
     members.any(|(_, value)| value.is_string())
+}
+
+/// Whether an object may hold records by their numbers or names: several objects, and nothing else.
+fn are_records(object: &Value) -> bool {
+    let members = object.as_object();
+    members.is_some_and(|members| members.len() > 1 && members.values().all(Value::is_object))
 }
 
 /// A command that joins the texts that `text` finds in an array.

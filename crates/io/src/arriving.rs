@@ -141,18 +141,30 @@ mod tests {
     use simgpu::progress::Silent;
 
     /// Returns so many bytes per read, and now and then that nothing has arrived.
-    struct Dripping(Vec<u8>, usize, bool);
+    struct Dripping {
+        bytes: io::Cursor<Vec<u8>>,
+        step: usize,
+        waits: bool,
+    }
+
+    impl Dripping {
+        fn new(bytes: Vec<u8>, step: usize) -> Box<Self> {
+            Box::new(Dripping {
+                bytes: io::Cursor::new(bytes),
+                step,
+                waits: false,
+            })
+        }
+    }
 
     impl Read for Dripping {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.2 = !self.2;
-            if self.2 {
+            self.waits = !self.waits;
+            if self.waits {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
-            let read = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..read].copy_from_slice(&self.0[..read]);
-            self.0.drain(..read);
-            Ok(read)
+            let step = self.step.min(buffer.len());
+            self.bytes.read(&mut buffer[..step])
         }
     }
 
@@ -170,7 +182,7 @@ mod tests {
                 if text.len() / step > 1_000_000 {
                     continue;
                 }
-                let stream = Box::new(Dripping(text.clone().into_bytes(), step, false));
+                let stream = Dripping::new(text.clone().into_bytes(), step);
                 let Ok(mut lines) =
                     ArrivingLines::new(stream, LongestRecord::within(None), &Silent).unwrap()
                 else {
@@ -198,7 +210,7 @@ mod tests {
     #[test]
     fn another_stream_is_handed_back_as_it_was() {
         let text = b"\n id,text\n1,a\n".to_vec();
-        let stream = Box::new(Dripping(text.clone(), 2, false));
+        let stream = Dripping::new(text.clone(), 2);
         let Err(mut stream) =
             ArrivingLines::new(stream, LongestRecord::within(None), &Silent).unwrap()
         else {

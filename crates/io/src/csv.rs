@@ -7,6 +7,7 @@ mod spans;
 use std::ops::Range;
 
 use super::cuts::{Cuts, cuts_of_parts, push_without};
+use super::encoding::looks_like;
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
@@ -15,7 +16,7 @@ use super::refusal::{Refusal, any_of, listed, several};
 use parser::id_json;
 use simgpu::documents::DocumentBatch;
 use simgpu::progress::counted;
-use simgpu_base::encoding::{NUL_BYTES, looks_like};
+use simgpu_base::encoding::NUL_BYTES;
 
 pub(super) use parser::{Parser, is_integer};
 
@@ -91,20 +92,17 @@ impl Header {
         match wanted {
             Wanted::Document(fields) => header.find_document(fields)?,
             Wanted::Values(fields) => {
-                for ValueField {
-                    path,
-                    parameter,
-                    hint,
-                    is_required,
-                } in fields
-                {
-                    let column = if *is_required {
-                        let column = header.required(path, parameter);
-                        Some(column.map_err(|refusal| refusal.with_hint(hint))?)
-                    } else {
-                        header.find(path, parameter)?
-                    };
+                for field in fields {
+                    let column = header.find(&field.path, field.parameter)?;
                     header.values.push(column);
+                }
+                let columns = header.values.iter().zip(fields);
+                let missing =
+                    columns.filter(|(column, field)| column.is_none() && field.is_required);
+                let mut missing = missing.map(|(_, field)| field);
+                if let Some(field) = missing.next() {
+                    let refusal = header.lacks(&[&field.path], field.parameter);
+                    return Err(refusal.for_field(field, missing));
                 }
             }
         }

@@ -7,7 +7,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fields::FieldPath;
-use simgpu_base::encoding::NUL_BYTES;
+use simgpu_base::encoding::{NUL_BYTES, OPEN_LINE};
 
 /// A string as JSON.
 #[doc(hidden)]
@@ -88,8 +88,7 @@ pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     let is_open = line.starts_with('{') && line.ends_with(['{', '[', ',', ':']);
     let ends_in_string = || error.to_string().starts_with("EOF while parsing a string");
     if error.is_eof() && (line == "[" || is_open) && !ends_in_string() {
-        return "the record is cut off or continues in the next line, and a record is one line; `jq -c .` writes it so"
-            .to_owned();
+        return OPEN_LINE.to_owned();
     }
     let has_zeros = text.starts_with('\0') || text.ends_with('\0');
     if has_zeros && serde_json::from_str::<IgnoredAny>(text.trim_matches('\0')).is_ok() {

@@ -14,6 +14,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::absent_field::{joining, not_found};
+use super::encoding::looks_like;
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::format::BYTE_ORDER_MARK;
 use super::ids::Id;
@@ -21,7 +22,6 @@ use super::json::{decode, field, json_string, keys, kind, name_of};
 use super::refusal::listed;
 use plain::parse_plain;
 use simgpu::documents::{DocumentBatch, TokenBatch};
-use simgpu_base::encoding::looks_like;
 
 /// A line that is not blank.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,11 @@
 //! Input and output files: JSON Lines, JSON arrays, CSV, Parquet, Arrow and text, plain or compressed.
 //!
 //! [`Inputs::find`] finds the files to read, and [`read_documents`] reads them into memory. A
-//! A run of `simgpu-files` reads and writes files of any size.
+//! run of `simgpu-files` reads and writes files of any size.
 
 mod absent_field;
+
+mod encoding;
 
 mod compression;
 

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use super::fields::ValueField;
 use simgpu::error::Error;
 use simgpu_base::encoding::conversion;
 
@@ -51,9 +52,14 @@ impl Refusal {
         )
     }
 
-    /// The same with more about the parameter.
-    pub(super) fn with_hint(mut self, hint: &str) -> Self {
-        self.remedy.push_str(hint);
+    /// The refusal of a file without the column of a field, which lacks those of the `others`, too.
+    pub(super) fn for_field<'f>(
+        mut self,
+        field: &ValueField,
+        others: impl Iterator<Item = &'f ValueField>,
+    ) -> Self {
+        self.remedy.push_str(&missing_too("column", field, others));
+        self.remedy.push_str(field.hint);
         self
     }
 
@@ -67,6 +73,24 @@ impl Refusal {
     }
 }
 
+/// Which other fields are missing beside one, to end a message with.
+pub(super) fn missing_too<'f>(
+    kind: &str,
+    field: &ValueField,
+    others: impl Iterator<Item = &'f ValueField>,
+) -> String {
+    let others = others.map(|other| {
+        let (path, parameter) = (&other.path, other.parameter);
+        let choose = if parameter == field.parameter {
+            String::new()
+        } else {
+            format!(": choose it with `{parameter}`")
+        };
+        format!("; {kind} \"{path}\" is not there either{choose}")
+    });
+    others.collect()
+}
+
 /// Names of fields of which none is there, for messages.
 pub(super) fn any_of(kind: &str, names: &[impl Display]) -> String {
     let names = names.iter().map(|name| format!("\"{name}\""));
@@ -76,7 +100,9 @@ pub(super) fn any_of(kind: &str, names: &[impl Display]) -> String {
 /// What else a parameter of a column can do if other files have other columns, for messages.
 pub(super) fn several(parameter: &str) -> &'static str {
     match parameter {
-        "text_field" => ", which may be repeated if other files have other columns",
+        "text_field" => {
+            ", which may be repeated if other files have other columns, each of which must be in some file"
+        }
         "id_field" => ", or give all files the same names of columns, or leave the option out",
         "fields" | "keep_by" | "source_field" => ", or give all files the same names of columns",
         _ => "",

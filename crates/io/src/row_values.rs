@@ -12,6 +12,7 @@ use super::fields::ValueField;
 use super::ids::Id;
 use super::json::{self, json_string};
 use super::jsonl::{self, newlines};
+use super::refusal::missing_too;
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,18 +170,23 @@ fn values_of_json<'a>(
 ) -> Result<Vec<Option<Value<'a>>>, String> {
     // Each field is looked up alone to say what is wrong with a record.
     let members = jsonl::members(record, names);
+    let raw = |i: usize, field: &ValueField| match (&members, field.path.segments()) {
+        (Some(members), [_]) => Ok(members[i]),
+        (Some(members), _) if members[i].is_none() => Ok(None),
+        _ => jsonl::raw_of_field(record, &field.path),
+    };
     let value = |(i, field): (usize, &ValueField)| {
-        let known = match (&members, field.path.segments()) {
-            (Some(members), [_]) => members[i],
-            (Some(members), _) if members[i].is_none() => None,
-            _ => jsonl::raw_of_field(record, &field.path)?,
-        };
+        let known = raw(i, field)?;
         if known.is_none() && field.is_in_each_record() {
-            return Err(not_found(
-                jsonl::utf_8(record, "record")?,
-                "field",
-                &field.path,
-                field.parameter,
+            let record = jsonl::utf_8(record, "record")?;
+            let others = (i + 1..fields.len()).filter(|other| {
+                fields[*other].is_in_each_record() && raw(*other, &fields[*other]) == Ok(None)
+            });
+            let others = others.map(|other| &fields[other]);
+            return Err(format!(
+                "{}{}",
+                not_found(record, "field", &field.path, field.parameter),
+                missing_too("field", field, others)
             ));
         }
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use simgpu_index::{DocumentId, Index, IndexKind};
+use simgpu_index::{DocumentId, Index, IndexKind, left_beside_copy};
 
 use super::{FolderArguments, summarise_index};
 use crate::arguments::ProcessArguments;
@@ -240,8 +240,15 @@ pub(super) fn snapshot(
     given: &Given,
     command: &[String],
 ) -> anyhow::Result<()> {
-    let (documents, terminal) = execute(&arguments.process, given, command, |_| {
-        Ok(Index::snapshot(&arguments.index, &arguments.copy)?)
+    let (documents, terminal) = execute(&arguments.process, given, command, |caller| {
+        let documents = Index::snapshot(&arguments.index, &arguments.copy)?;
+        if let Some(left) = left_beside_copy(&arguments.copy) {
+            caller.progress.warn(&format!(
+                "the copy is complete, and the temporary folder {} could not be removed; remove it",
+                left.display()
+            ));
+        }
+        Ok(documents)
     })?;
     let mut lines = Lines::default();
     lines.row("copied", counted(documents, "document"));

@@ -453,20 +453,37 @@ fn json_over_several_lines_is_named() {
 }
 
 #[test]
-fn encodings_of_several_bytes_are_named() {
+fn encodings_of_other_letters_are_named_with_a_word() {
     let place = Place::new();
-    // Japanese in Shift-JIS, Chinese in GBK.
-    for text in [
-        &b"\x93\x8C\x8B\x9E\x82\xCC\x93V\x8BC"[..],
-        b"\xC4\xE3\xBA\xC3\xCA\xC0\xBD\xE7",
+    for (text, encoding, word) in [
+        (
+            &b"\x93\x8C\x8B\x9E\x82\xCC\x93V\x8BC"[..],
+            "SHIFT_JIS (Japanese)",
+            "東京の天気",
+        ),
+        (
+            b"\xC4\xE3\xBA\xC3\xCA\xC0\xBD\xE7",
+            "GB18030 (Chinese, includes GBK)",
+            "你好世界",
+        ),
+        (b"mi\xB3y dom", "windows-1250 (Central European)", "miły"),
+        (
+            b"caf\x8E ferm\x8E",
+            "MACINTOSH (Western European, of older Macs)",
+            "café",
+        ),
     ] {
         place.write("in.csv", [b"id,text\n1,", text, b"\n"].concat());
         place.write("in.jsonl", [b"{\"text\": \"", text, b"\"}\n"].concat());
         place.write("in.txt", text);
         for name in ["in.csv", "in.jsonl", "in.txt"] {
             let new = name.replace("in.", "in.utf-8.");
-            let convert = format!("`iconv -f ENCODING -t UTF-8 {name} > {new}`");
-            every_command_refuses(&place, name, &[&convert, "SHIFT_JIS", "GB18030"]);
+            let named =
+                format!("as of text in {encoding}, where it reads {word:?}; if that is right");
+            let (iconv, _) = encoding.split_once(' ').unwrap();
+            let convert =
+                format!("`iconv -f {iconv} -t UTF-8 {name} > {new}`; else name in its place");
+            every_command_refuses(&place, name, &[&named, &convert]);
         }
         place.write("two.csv", [b"id,text\n1,", text, b"\n2,a b c\n"].concat());
         let run = place.run("dedup two.csv -o skipped --on-bad-record skip --overwrite");
@@ -478,6 +495,60 @@ fn encodings_of_several_bytes_are_named() {
         assert!(run.stderr.contains(warning), "{}", run.stderr);
         std::fs::remove_dir_all(place.path("ix")).unwrap();
     }
+}
+
+#[test]
+fn all_missing_columns_are_named() {
+    let place = Place::new();
+    place.write("r.csv", "userId,movieId,rating\n1,2,3\n");
+    place.write(
+        "r.jsonl",
+        "{\"userId\": 1, \"movieId\": 2, \"rating\": 3}\n",
+    );
+    let table = parquet([
+        ("userId", strings(["1"])),
+        ("movieId", strings(["2"])),
+        ("rating", strings(["3"])),
+    ]);
+    place.write("r.parquet", table);
+    for (name, kind) in [
+        ("r.csv", "column"),
+        ("r.jsonl", "field"),
+        ("r.parquet", "column"),
+    ] {
+        let first = format!(
+            "there is no {kind} \"user\"; its {kind}s are \"userId\", \"movieId\", \"rating\""
+        );
+        let second = format!("; {kind} \"item\" is not there either: choose it with --item-field");
+        let run = place.run(&format!("ratings {name} -o out.jsonl"));
+        run.refused(1, &[&first, "with --user-field", &second]);
+        let run = place.run(&format!("ratings {name} -o out.jsonl --user-field userId"));
+        let alone = run.error();
+        assert!(
+            alone.contains("no") && alone.contains("\"item\"") && !alone.contains("either"),
+            "{alone}"
+        );
+    }
+    let run = place.run("link r.csv --fields city,userId,zip -o out");
+    run.refused(
+        1,
+        &["column \"city\"", "; column \"zip\" is not there either"],
+    );
+}
+
+#[test]
+fn items_of_an_empty_file_are_refused() {
+    let place = Place::new();
+    place.write("docs.jsonl", json_lines(["a b c"]));
+    place.write("items.jsonl", "");
+    let run = place.run("contain docs.jsonl --against items.jsonl -o out");
+    run.refused(
+        1,
+        &["items.jsonl: it holds no record, and items are read from it"],
+    );
+    place.write("more.jsonl", "\n");
+    let run = place.run("contain docs.jsonl --against items.jsonl --against more.jsonl -o out");
+    run.refused(1, &["items.jsonl: the 2 files of items hold no record"]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::report::{HitEvidence, ReadDocument, Removable, Sample, Tally, skipped
 use crate::scan::{Contain, Scratch};
 use crate::shown::Examples;
 use simgpu::documents::DocumentBatch;
-use simgpu::error::{Error, Result, row_number};
+use simgpu::error::{BadRecord, Error, Result, row_number};
 use simgpu::progress::advance;
 use simgpu::search::Notes;
 use simgpu::store::spill::{JsonLines, Spill};
@@ -46,9 +46,8 @@ impl ContainRun<'_> {
             progress,
         };
         let (records, bad) = self.item_fields.read(files, &reading)?;
-        if let (true, Some((_, first))) = (records.is_empty(), bad.first()) {
-            let choose = "correct the records, or choose their fields with `item_fields`";
-            return Err(Error::no_good_record(first, choose));
+        if records.is_empty() {
+            return Err(self.no_items(&bad));
         }
         if let Some(warning) = warning_of_encoding(bad.iter().map(|(_, bad)| bad)) {
             progress.warn(&warning);
@@ -64,6 +63,23 @@ impl ContainRun<'_> {
             contain = contain.with_phrases(&Phrases::read(path)?)?;
         }
         Ok((contain, count, skipped_items(files, bad)))
+    }
+
+    /// The error of items of which no record can be used.
+    fn no_items(&self, bad: &[(usize, BadRecord)]) -> Error {
+        if let Some((_, first)) = bad.first() {
+            let choose = "correct the records, or choose their fields with `item_fields`";
+            return Error::no_good_record(first, choose);
+        }
+        let path = self.items.files.first().map(|file| file.named.clone());
+        Error::Input {
+            path: path.unwrap_or_default(),
+            problem: match self.items.files.len() {
+                ..=1 => "it holds no record, and items are read from it".to_owned(),
+                files => format!("the {files} files of items hold no record"),
+            },
+            remedy: "give a file that holds items".to_owned(),
+        }
     }
 
     pub(crate) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {

@@ -15,8 +15,7 @@ use simgpu::progress::{Progress, advance};
 use simgpu::search::{DocumentPair, PairSearch, Streamed};
 use simgpu_io::{
     Compression, Digest, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
-    PairsToWrite, Places, folder_of, remove_if_there, sealed, with_suffix, write_pairs_table,
-    write_pairs_text,
+    PairsToWrite, Places, folder_of, sealed, with_suffix, write_pairs_table, write_pairs_text,
 };
 
 /// The ending of the page beside a file of pairs.
@@ -297,29 +296,15 @@ impl<'a> Target<'a> {
         written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
         // Last chance to stop the run.
         advance(progress, compared, 0, 0)?;
-        // If the run is interrupted before the report has its name, the next one tells by it that the pairs may go.
-        target.report.sync()?;
-        if let Some((page, _)) = &target.page {
-            page.sync()?;
-        }
-        // The report comes last, so that no report describes the pairs of another run.
-        target.report.remove_earlier()?;
-        if target.replaces_page {
-            // It would show other pairs.
-            remove_if_there(&with_suffix(&target.path, PAGE))?;
-        }
-        target.output.commit()?;
-        let has_page = target.page.is_some();
-        let page = target.page.map_or(Ok(()), |(page, _)| page.commit());
-        let described = page.and_then(|()| target.report.commit());
-        if described.is_err() {
-            // A file without its report would only keep the run from being repeated.
-            let _ = remove_if_there(&target.path);
-            if has_page {
-                let _ = remove_if_there(&with_suffix(&target.path, PAGE));
-            }
-        }
-        described
+        let page = with_suffix(&target.path, PAGE);
+        // The page of an earlier run would show other pairs.
+        let stale = (target.replaces_page && target.page.is_none()).then_some(page);
+        // The report comes last, so that no report describes the pairs of another run. If the run is interrupted before the
+        // report has its name, the next one tells by it that the pairs may go.
+        let page = target.page.map(|(page, _)| page);
+        let files = [Some(target.output), page, Some(target.report)];
+        let files = files.into_iter().flatten().collect();
+        OutputFile::commit_all(files, stale.as_slice(), progress)
     }
 }
 

@@ -8,12 +8,13 @@ use arrow_array::RecordBatch;
 use crate::absent_field::of_element;
 use crate::columns;
 use crate::csv::Header;
+use crate::encoding::looks_like;
 use crate::fields::{FieldPath, Fields};
 use crate::format::{BYTE_ORDER_MARK, other_encoding};
 use crate::ids::Id;
 use crate::jsonl::{self, newlines};
 use simgpu::documents::DocumentBatch;
-use simgpu_base::encoding::{looks_like, other_unicode};
+use simgpu_base::encoding::other_unicode;
 
 /// Rows of a table in memory that a thread parses at a time.
 pub(super) const ROWS: usize = 1 << 16;

@@ -11,10 +11,10 @@ use arrow_schema::DataType;
 
 use super::scalar::Scalar;
 use super::schema::{EXTENSION, is_text};
+use crate::encoding::column_looks_like;
 use crate::fields::FieldPath;
 use crate::ids::Id;
 use crate::json::json_string;
-use simgpu_base::encoding::column_looks_like;
 
 /// The column at a path. A value is null if a struct around it is null.
 pub(crate) fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {

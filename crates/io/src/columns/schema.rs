@@ -58,17 +58,22 @@ pub(crate) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
             for field in fields {
                 check_one(schema, &field.path, field.parameter)?;
             }
-            let required = fields.iter().filter(|field| field.is_required);
-            let mut required = required.map(|field| {
-                let checked = check(
-                    &field.path,
-                    field.parameter,
-                    "numbers, dates or strings",
-                    |data_type| !data_type.is_nested(),
-                );
-                checked.map_err(|refusal| refusal.with_hint(field.hint))
+            let mut required = fields.iter().filter(|field| field.is_required);
+            return required.try_for_each(|field| {
+                let wanted = "numbers, dates or strings";
+                let fits = |data_type: &DataType| !data_type.is_nested();
+                let checked = check(&field.path, field.parameter, wanted, fits);
+                checked.map_err(|refusal| {
+                    let is_missing = |path| column_type(schema, path).is_none();
+                    let others = fields.iter().filter(|other| {
+                        is_missing(&field.path)
+                            && other.is_required
+                            && other.path != field.path
+                            && is_missing(&other.path)
+                    });
+                    refusal.for_field(field, others)
+                })
             });
-            return required.try_for_each(|checked| checked);
         }
     };
     let missing: Vec<(&FieldPath, Refusal)> = missing(schema, fields).collect();

@@ -2,10 +2,10 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
+use crate::encoding::looks_like;
 use crate::fields::FieldPath;
 use crate::format::Separators;
 use crate::json::json_string;
-use simgpu_base::encoding::looks_like;
 
 /// The id as JSON: an integer if it is written like one, else a string.
 pub(super) fn id_json(id: &str) -> String {

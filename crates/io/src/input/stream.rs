@@ -9,13 +9,14 @@ use super::file::{InputFile, Place};
 use super::naming::{Naming, separators_of};
 use crate::broken_stream;
 use crate::compression::{Compression, FrameWriter};
+use crate::encoding::looks_like;
 use crate::format::{BYTE_ORDER_MARK, Format, START, check_start, other_encoding, unknown_start};
 use crate::longest::LongestRecord;
 use crate::refusal::Refusal;
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, advance};
 use simgpu::store::unnamed_file;
-use simgpu_base::encoding::{looks_like, other_unicode};
+use simgpu_base::encoding::other_unicode;
 
 /// Reads one text from a stream, which may be compressed, without a byte order mark at its start. Error messages call the
 /// stream `name`.

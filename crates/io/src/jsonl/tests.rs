@@ -121,7 +121,7 @@ fn problems_are_named() {
         (r#"{"text": "a"} x"#, "invalid JSON"),
         (r#"{"text": "a", "x": 01}"#, "invalid JSON"),
         (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
-        ("{", "jq -c ."),
+        ("{", "the record is cut off or continues in the next line"),
         (r#"{"text": "a","#, "a record is one line"),
         (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
         ("\0\0\0", "nothing but NUL bytes"),
@@ -144,6 +144,10 @@ fn problems_are_named() {
         (
             r#"{"id": 1, "tags": [5], "turns": [{"n": 3}]}"#,
             "its fields are \"id\", \"tags\", \"turns\"; choose one with `text_field`, which may be repeated",
+        ),
+        (
+            r#"{"0": {"text": "a"}, "1": {"text": "b"}}"#,
+            "its fields are \"0\", \"1\"; if its values are the records, write one per line: `jq -c '.[]'`; or choose one with",
         ),
         ("[1]", "the record is an array, not an object"),
         (r#"{"title": "a"}"#, "there is no field \"text\""),

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::folder::PARTIAL;
+use super::moves::Moves;
 use super::paths::{folder_of, read_json, remove_if_there, with_suffix};
 use simgpu::error::{Error, Result};
+use simgpu::progress::Progress;
 use simgpu::store::Locked;
 use simgpu::store::disk::{
     Disk, OnDisk, is_folder, metadata, metadata_of_name, sync_file, sync_folder,
@@ -20,9 +22,14 @@ use simgpu::store::disk::{
 pub struct OutputFile {
     pub(super) path: PathBuf,
     pub(super) partial: PathBuf,
+    /// Whether the temporary file stays if it does not get its final name.
+    stays: bool,
     /// Locked until the run ends.
     _lock: Option<Locked>,
 }
+
+/// Follows the name of an earlier file while new ones get their names.
+const EARLIER: &str = ".earlier.partial";
 
 impl OutputFile {
     /// Creates the file under a name that ends in `.partial`, and replaces the one of an interrupted run.
@@ -80,22 +87,22 @@ impl OutputFile {
         let output = OutputFile {
             partial,
             path: path.to_owned(),
+            stays: false,
             _lock: lock,
         };
         Ok((output, file))
     }
 
-    /// All names that writing the file may use: the final and the temporary name of the file, and of the
+    /// All names that writing the file may use: the final name and the temporary ones of the file, and of the
     /// file beside it whose name ends in `beside`.
     #[doc(hidden)]
     pub fn names(path: &Path, beside: &str) -> Vec<PathBuf> {
-        let beside = with_suffix(path, beside);
-        vec![
-            path.to_owned(),
-            with_suffix(path, PARTIAL),
-            with_suffix(&beside, PARTIAL),
-            beside,
-        ]
+        let files = [path.to_owned(), with_suffix(path, beside)];
+        let names = files.iter().flat_map(|file| {
+            let suffixes = ["", PARTIAL, EARLIER];
+            suffixes.map(|suffix| with_suffix(file, suffix))
+        });
+        names.collect()
     }
 
     /// The temporary name.
@@ -139,28 +146,80 @@ impl OutputFile {
         sync_file(&OnDisk, &self.partial)
     }
 
-    /// Removes an earlier file of the final name.
+    /// The temporary file stays if it does not get its final name.
     #[doc(hidden)]
-    pub fn remove_earlier(&self) -> Result<()> {
-        remove_if_there(&self.path)
+    pub fn keep_partial(&mut self) {
+        self.stays = true;
     }
 
-    /// Gives the file its final name, once its contents are on disk.
+    /// Gives the files of a run their final names, once their contents are on disk, the last one after all others. Files of an
+    /// earlier run make way; so do those of `stale`, which the run does not write.
+    ///
+    /// After an error, the earlier files have their names again. If the program is killed, no new file stands beside an earlier one.
     #[doc(hidden)]
-    pub fn commit(self) -> Result<()> {
-        self.commit_with(&OnDisk)
+    pub fn commit_all(files: Vec<Self>, stale: &[PathBuf], progress: &dyn Progress) -> Result<()> {
+        Self::commit_all_with(&OnDisk, files, stale, progress)
     }
 
-    pub(super) fn commit_with(self, disk: &impl Disk) -> Result<()> {
-        sync_file(disk, &self.partial)?;
-        disk.rename(&self.partial, &self.path)
-            .map_err(Error::io("rename to", &self.path))?;
-        let synced = sync_folder(disk, folder_of(&self.path));
-        if synced.is_err() {
-            // After an error there is no new file, so that the run can be repeated.
-            let _ = remove_if_there(&self.path);
+    pub(super) fn commit_all_with(
+        disk: &impl Disk,
+        files: Vec<Self>,
+        stale: &[PathBuf],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        for file in &files {
+            sync_file(disk, &file.partial)?;
         }
-        synced
+        let replaced = stale
+            .iter()
+            .chain(files.iter().rev().map(|file| &file.path));
+        let mut earlier = Vec::new();
+        for path in replaced {
+            let kept = with_suffix(path, EARLIER);
+            discard_interrupted(&kept)?;
+            if metadata_of_name(path)?.is_some() {
+                earlier.push((path, kept));
+            }
+        }
+        let mut moves = Moves {
+            disk,
+            done: Vec::new(),
+        };
+        let renamed = Self::rename_all(&mut moves, &files, &earlier);
+        if renamed.is_err() {
+            moves.undo();
+        }
+        renamed?;
+        for (_, kept) in &earlier {
+            if remove_if_there(kept).is_err() {
+                progress.warn(&format!(
+                    "the output is complete, and {}, which it replaces, could not be removed; remove it",
+                    kept.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_all<D: Disk>(
+        moves: &mut Moves<'_, D>,
+        files: &[Self],
+        earlier: &[(&PathBuf, PathBuf)],
+    ) -> Result<()> {
+        for (path, kept) in earlier {
+            moves.rename(path, kept)?;
+        }
+        let Some((last, others)) = files.split_last() else {
+            return Ok(());
+        };
+        for file in others {
+            moves.rename(&file.partial, &file.path)?;
+        }
+        if !others.is_empty() {
+            sync_folder(moves.disk, folder_of(&last.path))?;
+        }
+        moves.rename(&last.partial, &last.path)?;
+        sync_folder(moves.disk, folder_of(&last.path))
     }
 }
 
@@ -206,7 +265,9 @@ fn claim_interrupted(partial: &Path) -> Result<Option<Option<Locked>>> {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        // After a commit this file no longer exists.
-        let _ = fs::remove_file(&self.partial);
+        if !self.stays {
+            // After a commit this file no longer exists.
+            let _ = fs::remove_file(&self.partial);
+        }
     }
 }

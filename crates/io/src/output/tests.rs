@@ -1,5 +1,5 @@
 use super::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -148,25 +148,125 @@ fn a_file_that_appears_during_a_run_stays() {
     assert_eq!(fs::read(root.join("out/kept/c.jsonl")).unwrap(), b"one");
 }
 
+/// Files of these names, whose text is `contents`.
+fn files(root: &Path, names: &[&str], contents: &str) -> Vec<OutputFile> {
+    let write = |name: &&str| {
+        let (output, mut file) = OutputFile::create(&root.join(name), true).unwrap();
+        file.write_all(contents.as_bytes()).unwrap();
+        output
+    };
+    names.iter().map(write).collect()
+}
+
+/// The names of a folder, and what each file holds.
+fn contents(root: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap());
+    let read = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().unwrap();
+        (name, fs::read_to_string(entry.path()).unwrap())
+    };
+    entries.map(read).collect()
+}
+
+const NAMES: [&str; 2] = ["p.csv", "p.csv.report.json"];
+
 #[test]
-fn a_file_reaches_the_disk_before_its_name() {
+fn files_reach_the_disk_before_their_names_and_the_last_one_after_all_others() {
     let place = tempfile::tempdir().unwrap();
-    let disk = recorder(place.path(), None);
-    let (output, _) = OutputFile::create(&place.path().join("p.csv"), false).unwrap();
-    output.commit_with(&disk).unwrap();
-    let calls = disk.calls.into_inner().unwrap();
-    assert_eq!(calls, ["sync p.csv.partial", "rename to p.csv", "sync "]);
+    let root = place.path();
+    for (stale, calls) in [
+        (
+            &[][..],
+            &[
+                "sync p.csv.partial",
+                "sync p.csv.report.json.partial",
+                "rename to p.csv",
+                "sync ",
+                "rename to p.csv.report.json",
+                "sync ",
+            ][..],
+        ),
+        (
+            &[root.join("p.csv.html")],
+            &[
+                "sync p.csv.partial",
+                "sync p.csv.report.json.partial",
+                "rename to p.csv.html.earlier.partial",
+                "rename to p.csv.report.json.earlier.partial",
+                "rename to p.csv.earlier.partial",
+                "rename to p.csv",
+                "sync ",
+                "rename to p.csv.report.json",
+                "sync ",
+            ],
+        ),
+    ] {
+        let disk = recorder(root, None);
+        let new = files(root, &NAMES, "text");
+        OutputFile::commit_all_with(&disk, new, stale, &Silent).unwrap();
+        assert_eq!(disk.calls.into_inner().unwrap(), calls);
+        assert_eq!(Vec::from_iter(contents(root).keys()), NAMES);
+        fs::write(root.join("p.csv.html"), "page").unwrap();
+    }
 }
 
 #[test]
-fn a_file_that_fails_has_no_name() {
-    for fails_at in ["sync p.csv.partial", "rename to p.csv", "sync "] {
-        let place = tempfile::tempdir().unwrap();
-        let disk = recorder(place.path(), Some(fails_at));
-        let (output, _) = OutputFile::create(&place.path().join("p.csv"), false).unwrap();
-        assert!(output.commit_with(&disk).is_err(), "{fails_at}");
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{fails_at}");
+fn files_that_fail_leave_those_before() {
+    let page = "p.csv.html";
+    let of_earlier = [NAMES[0], NAMES[1], page].map(|name| (name.to_owned(), "old".to_owned()));
+    let earlier = BTreeMap::from(of_earlier);
+    for is_first in [true, false] {
+        for fails_at in [
+            "sync p.csv.partial",
+            "sync p.csv.report.json.partial",
+            "rename to p.csv.html.earlier.partial",
+            "rename to p.csv.earlier.partial",
+            "rename to p.csv",
+            "sync ",
+            "rename to p.csv.report.json",
+        ] {
+            if is_first && fails_at.contains("earlier") {
+                continue;
+            }
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path();
+            let stale = [root.join(page)];
+            if !is_first {
+                let old = files(root, &[NAMES[0], NAMES[1], page], "old");
+                OutputFile::commit_all(old, &[], &Silent).unwrap();
+            }
+            let disk = recorder(root, Some(fails_at));
+            let new = files(root, &NAMES, "new");
+            let done = OutputFile::commit_all_with(&disk, new, &stale, &Silent);
+            assert!(done.is_err(), "{fails_at}");
+            let expected = if is_first {
+                BTreeMap::new()
+            } else {
+                earlier.clone()
+            };
+            assert_eq!(contents(root), expected, "{fails_at}");
+        }
     }
+}
+
+#[test]
+fn a_file_that_is_to_stay_keeps_its_temporary_name() {
+    let place = tempfile::tempdir().unwrap();
+    let disk = recorder(place.path(), Some("rename to p.csv"));
+    let mut new = files(place.path(), &["p.csv"], "new");
+    new[0].keep_partial();
+    assert!(OutputFile::commit_all_with(&disk, new, &[], &Silent).is_err());
+    let left = BTreeMap::from([("p.csv.partial".to_owned(), "new".to_owned())]);
+    assert_eq!(contents(place.path()), left);
+}
+
+#[test]
+fn what_a_killed_run_moved_out_of_the_way_is_removed() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("p.csv.earlier.partial"), "old").unwrap();
+    let new = files(place.path(), &["p.csv"], "new");
+    OutputFile::commit_all(new, &[], &Silent).unwrap();
+    assert_eq!(Vec::from_iter(contents(place.path()).keys()), ["p.csv"]);
 }
 
 #[cfg(unix)]
@@ -194,15 +294,12 @@ fn two_runs_never_write_one_file() {
     file.write_all(b"first").unwrap();
     let refused = OutputFile::create(&path, false).unwrap_err().to_string();
     assert!(refused.contains("another run is writing"), "{refused}");
-    first.commit().unwrap();
+    OutputFile::commit_all(vec![first], &[], &Silent).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"first");
     // What an interrupted run left is replaced.
     fs::write(place.path().join("q.csv.partial"), "half").unwrap();
-    OutputFile::create(&place.path().join("q.csv"), false)
-        .unwrap()
-        .0
-        .commit()
-        .unwrap();
+    let (second, _) = OutputFile::create(&place.path().join("q.csv"), false).unwrap();
+    OutputFile::commit_all(vec![second], &[], &Silent).unwrap();
     assert_eq!(fs::read(place.path().join("q.csv")).unwrap(), b"");
 }
 
@@ -215,13 +312,14 @@ fn a_file_is_replaced_only_if_it_may_be() {
         file.write_all(text.as_bytes()).unwrap();
         Ok::<_, Error>(output)
     };
+    let commit = |output| OutputFile::commit_all(vec![output], &[], &Silent).unwrap();
     // Without a commit, nothing is left.
     drop(write(false, "a").unwrap());
     assert!(!path.exists() && !with_suffix(&path, PARTIAL).exists());
-    write(false, "b").unwrap().commit().unwrap();
+    commit(write(false, "b").unwrap());
     assert!(matches!(write(false, "c"), Err(Error::Output { .. })));
     assert_eq!(fs::read_to_string(&path).unwrap(), "b");
-    write(true, "d").unwrap().commit().unwrap();
+    commit(write(true, "d").unwrap());
     assert_eq!(fs::read_to_string(&path).unwrap(), "d");
     for other in [place.path().to_owned(), place.path().join("none/out.jsonl")] {
         assert!(OutputFile::create(&other, true).is_err());
