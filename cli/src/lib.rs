@@ -31,10 +31,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use arguments::cores;
-#[cfg(feature = "bench")]
-use commands::bench;
-#[cfg(feature = "gpu")]
-use commands::devices;
 use commands::{
     compare, completions, contain, dedup, evaluate, index, link, man, pairs, passages, ratings,
     selftest, show, sign, tune,
@@ -86,11 +82,11 @@ enum Command {
     Evaluate(evaluate::EvaluateArguments),
     Show(show::ShowArguments),
     #[cfg(feature = "bench")]
-    Bench(bench::BenchArguments),
+    Bench(commands::bench::BenchArguments),
     Tune(tune::TuneArguments),
     Compare(compare::CompareArguments),
     #[cfg(feature = "gpu")]
-    Devices(devices::DevicesArguments),
+    Devices(commands::devices::DevicesArguments),
     Selftest(selftest::SelftestArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),
@@ -212,12 +208,12 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => {
             threads::start_threads(cores())?;
-            bench::run(&arguments, given, command)
+            commands::bench::run(&arguments, given, command)
         }
         Command::Tune(arguments) => on_threads(cores(), || tune::run(&arguments, given))?,
         Command::Compare(arguments) => on_threads(cores(), || compare::run(&arguments, given))?,
         #[cfg(feature = "gpu")]
-        Command::Devices(arguments) => devices::run(&arguments),
+        Command::Devices(arguments) => commands::devices::run(&arguments),
         Command::Selftest(arguments) => on_threads(cores(), || selftest::run(&arguments, given))?,
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

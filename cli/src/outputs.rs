@@ -114,6 +114,15 @@ impl Destination<'_> {
     }
 }
 
+/// The folder for temporary files of a run: the one that is given, or that of the system if the run has no output.
+pub(crate) fn temporary(given: Option<&Path>, output: Option<&Path>) -> Option<PathBuf> {
+    match (given, output) {
+        (Some(folder), _) => Some(folder.to_owned()),
+        (None, None) => Some(std::env::temp_dir()),
+        (None, Some(_)) => None,
+    }
+}
+
 /// Adds a line about --limit.
 pub(crate) fn summarise_limit(lines: &mut Lines, outcome: &Outcome) {
     if let Some(limit) = outcome.report.parameters.limit {

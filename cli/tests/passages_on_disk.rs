@@ -142,14 +142,16 @@ fn search(
         begun: Mutex::default(),
     };
     let find = || {
-        let run = PassagesRun::new(&inputs, PassageUnits::of(PassageUnit::Bytes))
-            .action(PassageAction::Cut)
-            .memory(memory)
-            .options(RunOptions {
+        let run = PassagesRun {
+            action: PassageAction::Cut,
+            memory: Some(memory),
+            options: RunOptions {
                 progress: &progress,
                 overwrite: true,
                 ..RunOptions::default()
-            });
+            },
+            ..PassagesRun::new(&inputs, PassageUnits::of(PassageUnit::Bytes))
+        };
         run.run(Some(&place.path(output)))
     };
     // A thread looks at its memory after each million symbols: several would have fewer here.

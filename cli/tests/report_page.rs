@@ -16,7 +16,7 @@ use serde_json::Value;
 use simgpu::progress::Silent;
 use simgpu_bench::ResultsFolder;
 use simgpu_io::FieldPath;
-use simgpu_link::{Link, LinkInMemory};
+use simgpu_link::{Link, LinkInMemory, RecordFields};
 
 /// Measures the page once it is loaded, and posts the results to the page around it.
 const MEASURE: &str = include_str!("support/measure_page.js");
@@ -83,8 +83,12 @@ fn links(threshold: f64) -> String {
         threshold: Some(threshold),
         ..Link::default()
     };
-    let fields = ["name", "text"].map(FieldPath::new);
-    let found = LinkInMemory::new(&a, fields).with(&b).find(&task, &Silent);
+    let fields = RecordFields::new(["name", "text"].map(FieldPath::new));
+    let found = LinkInMemory {
+        second: Some(&b),
+        ..LinkInMemory::new(&a, fields)
+    }
+    .find(&task, &Silent);
     found.unwrap().report.page()
 }
 

@@ -143,10 +143,13 @@ fn as_many_threads_work_as_stated() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let run = || {
             let temporary = &place.path("");
-            let run = Run::new(&engine, &inputs).options(RunOptions {
-                progress: &workers,
-                ..RunOptions::default()
-            });
+            let run = Run {
+                options: RunOptions {
+                    progress: &workers,
+                    ..RunOptions::default()
+                },
+                ..Run::new(&engine, &inputs)
+            };
             run.dedup(&task, DedupOutput::Nowhere { temporary })
                 .map(|_| ())
         };

@@ -11,7 +11,7 @@ use simgpu_cli::arguments::FormatArguments;
 use simgpu_cli::commands::link;
 use simgpu_cli::outputs::ShownArguments;
 use simgpu_io::FieldPath;
-use simgpu_link::{ComparedField, Equivalents, LinkInMemory};
+use simgpu_link::{ComparedField, Equivalents, LinkInMemory, RecordFields};
 
 use crate::columns::{Frame, path};
 use crate::errors::{OrRaise, input_error_at, of_run, parameter_error, to_python};
@@ -70,13 +70,17 @@ pub(crate) fn link_records<'py>(
     let b = has_two
         .then(|| options.records("b", &id_column(&id.b), &names(|field| &field.b)))
         .transpose()?;
-    let mut search = LinkInMemory::new(&a, fields)
-        .id_field(id, needs_id)
-        .on_bad_record(records.bad.on_bad_record.resolve())
-        .unique_ids(records.unique_ids);
-    if let Some(b) = &b {
-        search = search.with(b);
-    }
+    let fields = RecordFields {
+        id,
+        id_required: needs_id,
+        ..RecordFields::new(fields)
+    };
+    let search = LinkInMemory {
+        second: b.as_ref().map(|rows| &rows[..]),
+        on_bad_record: records.bad.on_bad_record.resolve(),
+        unique_ids: records.unique_ids,
+        ..LinkInMemory::new(&a, fields)
+    };
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
         Ok(search.find(&task, progress))

@@ -34,11 +34,13 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let data = options.data()?;
     let (documents, beside) = options.documents(&data)?;
     let reference = options.reference()?;
-    let search = PassagesInMemory::new(arguments.units())
-        .occurrences(arguments.occurrences())
-        .min_count(arguments.min_count.get())
-        .other_documents(arguments.other_documents())
-        .only_against(only_against);
+    let search = PassagesInMemory {
+        occurrences: arguments.occurrences(),
+        min_count: arguments.min_count.get(),
+        other_documents: arguments.other_documents(),
+        only_against,
+        ..PassagesInMemory::new(arguments.units())
+    };
     let mut display = Display::new(options.value("progress")?)?;
     let threads = options.threads()?;
     let found = if arguments.unit == PassageUnitArgument::Tokens {

@@ -75,12 +75,13 @@ fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<
     let (fields, rows) = options.ratings(asked)?;
     let names = options.names_of_items(asked)?;
     let on_bad_record: OnBadRecordArgument = options.choice("on_bad_record")?;
-    let mut ratings = RatingsInMemory::new(&rows)
-        .fields(fields)
-        .on_bad_record(on_bad_record.resolve());
-    if let Some((fields, rows)) = &names {
-        ratings = ratings.names(rows, fields.clone());
-    }
+    let names = names.as_ref();
+    let ratings = RatingsInMemory {
+        fields,
+        names: names.map(|(fields, rows)| (&rows[..], fields.clone())),
+        on_bad_record: on_bad_record.resolve(),
+        ..RatingsInMemory::new(&rows)
+    };
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
         let mut rows = Vec::new();

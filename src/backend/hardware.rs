@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-#[cfg(feature = "gpu")]
-use super::gpu;
 use crate::error::{Error, Result};
 use crate::simd::Isa;
 
@@ -40,7 +38,7 @@ pub struct Hardware {
     pub isa: Isa,
     /// The device of [`Backend::Gpu`] and [`Backend::Hybrid`].
     #[cfg(feature = "gpu")]
-    pub gpu: gpu::GpuOptions,
+    pub gpu: super::gpu::GpuOptions,
 }
 
 impl Hardware {
@@ -49,7 +47,7 @@ impl Hardware {
         Hardware {
             isa,
             #[cfg(feature = "gpu")]
-            gpu: gpu::GpuOptions::default(),
+            gpu: super::gpu::GpuOptions::default(),
         }
     }
 }

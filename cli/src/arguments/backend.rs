@@ -1,8 +1,6 @@
 //! Where signatures are computed.
 
 use clap::Args;
-#[cfg(feature = "gpu")]
-use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::simd::Isa;
 
@@ -73,12 +71,14 @@ impl BackendArguments {
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_options(&self) -> GpuOptions {
+    fn gpu_options(&self) -> simgpu::backend::gpu::GpuOptions {
+        use simgpu::backend::gpu::{GpuOptions, Hooks};
+
         GpuOptions {
             device: self.device,
-            hooks: simgpu::backend::gpu::Hooks {
+            hooks: Hooks {
                 lose_after: self.lose_device_after,
-                ..Default::default()
+                ..Hooks::default()
             },
             ..GpuOptions::default()
         }

@@ -241,14 +241,14 @@ impl InputArguments {
         inputs: &'a Inputs,
         options: RunOptions<'a>,
     ) -> Run<'a> {
-        let run = Run::new(engine, inputs).options(options);
-        let run = match self.selection.limit {
-            Some(limit) => run.limit(limit),
-            None => run,
-        };
-        run.fields(self.fields(engine.shingler().shingling()))
-            .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids)
+        Run {
+            fields: self.fields(engine.shingler().shingling()),
+            on_bad_record: self.records.bad.on_bad_record.resolve(),
+            unique_ids: self.records.unique_ids,
+            limit: self.selection.limit,
+            options,
+            ..Run::new(engine, inputs)
+        }
     }
 
     pub(super) fn fields(&self, shingling: &Shingling) -> Fields {

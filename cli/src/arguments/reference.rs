@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simgpu::engine::Engine;
-use simgpu_files::Run;
+use simgpu_files::{Against, Run};
 use simgpu_index::Index;
 use simgpu_io::{FieldPath, Fields, Inputs, Naming};
 
@@ -73,11 +73,11 @@ impl AgainstArguments {
         inputs: &InputArguments,
         engine: &Engine,
     ) -> Run<'a> {
-        let Some(found) = found else {
-            return run;
-        };
-        let fields = inputs.fields(engine.shingler().shingling());
-        run.against(found, self.fields(fields))
+        let against = found.map(|inputs_found| Against {
+            inputs: inputs_found,
+            fields: self.fields(inputs.fields(engine.shingler().shingling())),
+        });
+        Run { against, ..run }
     }
 }
 

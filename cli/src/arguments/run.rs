@@ -110,15 +110,20 @@ impl RunSettings {
         inputs: &'a Inputs,
         options: RunOptions<'a>,
     ) -> Run<'a> {
-        let run = arguments.over(&self.engine, inputs, options);
-        run.batch_bytes(self.batch_bytes)
+        Run {
+            batch_bytes: self.batch_bytes,
+            ..arguments.over(&self.engine, inputs, options)
+        }
     }
 }
 
 impl RunArguments {
     /// Sets what a run over inputs takes that signs nothing.
     pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
-        run.batch_bytes(self.batch_bytes())
+        Run {
+            batch_bytes: self.batch_bytes(),
+            ..run
+        }
     }
 
     fn batch_bytes(&self) -> usize {
@@ -165,9 +170,9 @@ pub struct RecordMemoryArguments {
 impl RecordMemoryArguments {
     /// Sets it for a run over documents.
     pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
-        match self.memory {
-            Some(memory) => run.memory(memory),
-            None => run,
+        Run {
+            memory: self.memory,
+            ..run
         }
     }
 }
@@ -175,15 +180,12 @@ impl RecordMemoryArguments {
 impl HoldArguments {
     /// Sets how much a run holds in memory, where the rest goes, and whether it resumes.
     pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
-        let run = run.held_bytes(u64::from(self.hold_mib) << 20);
-        let run = run.restart(self.restart);
-        let run = match self.memory {
-            Some(memory) => run.memory(memory),
-            None => run,
-        };
-        match &self.temp_dir {
-            Some(folder) => run.temporary(folder.clone()),
-            None => run,
+        Run {
+            held_bytes: u64::from(self.hold_mib) << 20,
+            restart: self.restart,
+            memory: self.memory,
+            temporary: self.temp_dir.clone(),
+            ..run
         }
     }
 }

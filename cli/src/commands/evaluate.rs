@@ -158,13 +158,13 @@ impl EvaluateArguments {
                 ));
             }
         };
-        let mut run = EvaluationRun::new(&self.result, first)
-            .fields(fields)
-            .examples(self.examples)
-            .options(caller.options());
-        if let Some(second) = second {
-            run = run.with(second);
-        }
+        let run = EvaluationRun {
+            fields,
+            examples: self.examples,
+            truth_of_second: second,
+            options: caller.options(),
+            ..EvaluationRun::new(&self.result, first)
+        };
         Ok(run.evaluate()?)
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use simgpu::pipeline::Within;
 use simgpu::scheme::Scheme;
 use simgpu::search::{Identical, Pairs, Search, Verification};
-use simgpu_files::{Outcome, PairsOutput, SignatureFile, SignatureRun};
+use simgpu_files::{Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
 use simgpu_io::PairsFormat;
 
 use super::execute;
@@ -207,7 +207,10 @@ impl PairSearchArguments {
             ));
         }
         terminal::announce_signatures(caller.progress, &signatures, &task.search);
-        let run = SignatureRun::new(signatures).options(self.outputs.options(caller));
+        let run = SignatureRun {
+            options: self.outputs.options(caller),
+            ..SignatureRun::new(signatures)
+        };
         Ok(with_output(destination, |output| run.pairs(&task, output))?)
     }
 
@@ -272,7 +275,11 @@ impl PairsArguments {
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.pairs.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));
-        let run = run.page(self.page.page).samples(!self.page.no_samples);
+        let run = Run {
+            page: self.page.page,
+            samples: !self.page.no_samples,
+            ..run
+        };
         let engine = &settings.engine;
         let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
         Ok(with_output(destination, |output| run.pairs(&task, output))?)

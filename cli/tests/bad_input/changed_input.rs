@@ -51,15 +51,17 @@ fn dedup_meddled(
     };
     let mut search = Search::new(0.8, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
-    let outcome = Run::new(&engine, &inputs)
-        .batch_bytes(1 << 20)
-        .held_bytes(0)
-        .options(RunOptions {
+    let outcome = Run {
+        batch_bytes: 1 << 20,
+        held_bytes: 0,
+        options: RunOptions {
             overwrite: true,
             progress: &progress,
             ..RunOptions::default()
-        })
-        .dedup(&Dedup::new(search), &place.path("out"));
+        },
+        ..Run::new(&engine, &inputs)
+    }
+    .dedup(&Dedup::new(search), &place.path("out"));
     assert!(
         progress.has_meddled.load(Ordering::Relaxed),
         "there is no stage {stage}"

@@ -104,16 +104,18 @@ fn progress_of_every_stage_reaches_its_total() {
     search.verification = Verification::Exact;
     for held_bytes in [0, 1 << 20] {
         let stages_seen = Stages::default();
-        Run::new(&engine, &inputs)
-            .batch_bytes(1 << 20)
-            .held_bytes(held_bytes)
-            .options(RunOptions {
+        Run {
+            batch_bytes: 1 << 20,
+            held_bytes,
+            options: RunOptions {
                 overwrite: true,
                 progress: &stages_seen,
                 ..RunOptions::default()
-            })
-            .dedup(&Dedup::new(search.clone()), &place.path("out"))
-            .unwrap();
+            },
+            ..Run::new(&engine, &inputs)
+        }
+        .dedup(&Dedup::new(search.clone()), &place.path("out"))
+        .unwrap();
         let stages = stages_seen.0.into_inner().unwrap();
         let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
         assert_eq!(names, ["read", "bucket", "compare", "write"]);

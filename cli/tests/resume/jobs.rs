@@ -84,15 +84,17 @@ fn run(
 ) -> (simgpu::Result<Outcome>, usize) {
     let inputs = Inputs::find(&[place.path("in")], None).unwrap();
     let progress = StopAt::new(last);
-    let run = Run::new(engine, &inputs)
-        .memory(MEMORY)
-        .held_bytes(0)
-        .on_bad_record(OnBadRecord::Skip)
-        .options(RunOptions {
+    let run = Run {
+        memory: Some(MEMORY),
+        held_bytes: 0,
+        on_bad_record: OnBadRecord::Skip,
+        options: RunOptions {
             progress: &progress,
             overwrite: true,
             ..RunOptions::default()
-        });
+        },
+        ..Run::new(engine, &inputs)
+    };
     let outcome = job(run, output);
     (outcome, progress.calls.into_inner())
 }
@@ -169,15 +171,17 @@ pub(super) fn leave_stopped(place: &Place) {
     let engine = Engine::builder().build().unwrap();
     let task = Dedup::new(search(&engine, Verification::Exact));
     let inputs = Inputs::find(&[place.path("in")], None).unwrap();
-    let stopped = Run::new(&engine, &inputs)
-        .memory(MEMORY)
-        .held_bytes(0)
-        .on_bad_record(OnBadRecord::Skip)
-        .options(RunOptions {
+    let stopped = Run {
+        memory: Some(MEMORY),
+        held_bytes: 0,
+        on_bad_record: OnBadRecord::Skip,
+        options: RunOptions {
             progress: &StopAfter(2_600),
             ..RunOptions::default()
-        })
-        .dedup(&task, &place.path("out"));
+        },
+        ..Run::new(&engine, &inputs)
+    }
+    .dedup(&task, &place.path("out"));
     assert!(
         matches!(stopped, Err(Error::Resumable { .. })),
         "{stopped:?}"

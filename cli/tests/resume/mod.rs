@@ -33,7 +33,11 @@ fn dedup_goes_on() {
             task.keep = KeepPolicy::Longest;
         }
         let job = |run: Run<'_>, output: &Path| match seed {
-            3 => run.keep_by(KeepBy::new("score")).dedup(&task, output),
+            3 => Run {
+                keep_by: Some(KeepBy::new("score")),
+                ..run
+            }
+            .dedup(&task, output),
             _ => run.dedup(&task, output),
         };
         stop_and_go_on(&place, &engine, &job, seed);

@@ -28,15 +28,17 @@ fn find_passages(place: &Place, output: &str, last: usize) -> (simgpu::Result<()
         min_length: 9.try_into().unwrap(),
         ..PassageUnits::default()
     };
-    let run = PassagesRun::new(&inputs, units)
-        .action(PassageAction::Cut)
-        .min_left(20.try_into().unwrap())
-        .memory(MEMORY)
-        .on_bad_record(OnBadRecord::Skip)
-        .options(RunOptions {
+    let run = PassagesRun {
+        action: PassageAction::Cut,
+        min_left: Some(20.try_into().unwrap()),
+        memory: Some(MEMORY),
+        on_bad_record: OnBadRecord::Skip,
+        options: RunOptions {
             progress: &progress,
             ..RunOptions::default()
-        });
+        },
+        ..PassagesRun::new(&inputs, units)
+    };
     let outcome = run.run(Some(&place.path(output)));
     (outcome.map(|_| ()), progress.calls.into_inner())
 }

@@ -143,24 +143,33 @@ pub fn conversion_of_encoding(problem: &str, file: &Path, usual: &str) -> Option
     let (before, _) = problem.rsplit_once(READS)?;
     let first = before.split_once(READS).map_or(before, |(first, _)| first);
     let named_after = |as_of| first.rsplit_once(as_of)?.1.split_once(" (");
-    let right = if before == first {
+    let second = before[first.len()..].rsplit_once(", or in ");
+    let second = second.and_then(|(_, second)| Some(second.split_once(" (")?.0));
+    let right = if second.is_none() {
         "that is right"
     } else {
         "the first is right"
     };
+    let or_second = |convert: &dyn Fn(&str) -> String| {
+        second.map_or(String::new(), |name| {
+            format!("; if the second, {}", convert(name))
+        })
+    };
     if let Some((name, _)) = named_after(AS_OF_COLUMN) {
         return Some(format!(
-            "if {right}, decode the column, {}, and write the file again; else name in its place the encoding of the program that \
+            "if {right}, decode the column, {}, and write the file again{}; else name in its place the encoding of the program that \
              wrote it, such as {}; or {usual}",
             decoding(problem, &format!("{name:?}")),
+            or_second(&|name| format!("decode it by {name:?}")),
             others_than(name)
         ));
     }
     named_after(AS_OF_TEXT).map(|(name, _)| {
         format!(
-            "if {right}, {}; else name in its place the encoding of the program that wrote the file, such as {}; or if the rest of \
+            "if {right}, {}{}; else name in its place the encoding of the program that wrote the file, such as {}; or if the rest of \
              the file is UTF-8, {usual}",
             converted(name, file),
+            or_second(&|name| converted(name, file)),
             others_than(name)
         )
     })
@@ -231,6 +240,23 @@ pub fn passed_through(program: &str, mark: &str, file: &Path) -> String {
     }
 }
 
+/// A problem that names a command of jq, with the file that the command reads.
+pub(crate) fn with_file(problem: &str, file: &Path) -> String {
+    const START: &str = "`jq -c '";
+    const END: &str = "'`";
+    let mut told = String::new();
+    let mut rest = problem;
+    while let Some(start) = rest.find(START)
+        && let Some(length) = rest[start + START.len()..].find(END)
+    {
+        let end = start + START.len() + length + END.len();
+        told.push_str(&rest[..start]);
+        told.push_str(&passed_through(&rest[start + 1..end - 1], "new", file));
+        rest = &rest[end..];
+    }
+    told + rest
+}
+
 /// A value as it is passed to a shell.
 pub fn quoted(value: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
@@ -290,8 +316,8 @@ mod tests {
             (
                 &either,
                 "b.txt",
-                "if the first is right, convert the file: `iconv -f windows-1252 -t UTF-8 b.txt > b.utf-8.txt`; else name in its \
-                 place the encoding of the program that wrote the file, such as windows-1250, CP850 or MACINTOSH; or",
+                "if the first is right, convert the file: `iconv -f windows-1252 -t UTF-8 b.txt > b.utf-8.txt`; if the second, \
+                 convert the file: `iconv -f MACINTOSH -t UTF-8 b.txt > b.utf-8.txt`; else name in its place",
             ),
             (
                 &cyrillic,

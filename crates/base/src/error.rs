@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::encoding::conversion;
+use crate::encoding::{conversion, with_file};
 use crate::remote;
 
 /// `Result` with [`Error`].
@@ -825,7 +825,9 @@ fn checkpoint(error: &Error) -> &'static str {
         | Error::Input { .. }
         | Error::RepeatedId { .. }
         | Error::RepeatedInIndex { .. }
-        | Error::KnownId { .. } => "with a changed input, pass `restart` to discard the checkpoint",
+        | Error::KnownId { .. } => {
+            "if you changed an input, pass `restart`, too: it discards the checkpoint"
+        }
         _ => "the same command resumes from its last checkpoint,",
     }
 }
@@ -958,14 +960,10 @@ impl BadRecord {
 
 impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = self.file.display();
+        let (file, problem) = (self.file.display(), with_file(&self.problem, &self.file));
         match self.line {
-            Some(line) => write!(
-                f,
-                "{file}, line {line} (row {}): {}",
-                self.row, self.problem
-            ),
-            None => write!(f, "{file}, row {}: {}", self.row, self.problem),
+            Some(line) => write!(f, "{file}, line {line} (row {}): {problem}", self.row),
+            None => write!(f, "{file}, row {}: {problem}", self.row),
         }
     }
 }
@@ -1018,7 +1016,8 @@ mod tests {
             id,
             places: Vec::new(),
         });
-        let end = "; with a changed input, pass `restart` to discard the checkpoint in ix";
+        let end =
+            "; if you changed an input, pass `restart`, too: it discards the checkpoint in ix";
         assert!(repeated.ends_with(end), "{repeated}");
     }
 

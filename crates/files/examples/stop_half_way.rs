@@ -68,13 +68,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // With small batches the count of documents grows in small steps, and the run can stop half way.
     let progress = StopHalfWay::default();
-    let stopped = Run::new(&engine, &inputs)
-        .batch_bytes(64 << 10)
-        .options(RunOptions {
+    let stopped = Run {
+        batch_bytes: 64 << 10,
+        options: RunOptions {
             progress: &progress,
             ..RunOptions::default()
-        })
-        .dedup(&task, &out);
+        },
+        ..Run::new(&engine, &inputs)
+    }
+    .dedup(&task, &out);
     let read = progress.read.into_inner();
     match &stopped {
         Err(error) => println!("after {read} of {DOCUMENTS} documents: {error}"),

@@ -29,16 +29,12 @@ impl PairsFile {
     /// A run over the same inputs, whose documents are removed by these pairs. It has the fields and the limit of the search,
     /// skips the same bad records, and no reference. Only [`Run::dedup`] serves. Everything is in memory.
     pub fn run<'a>(&'a self, inputs: &'a Inputs) -> Run<'a> {
-        let run = Run::new(&self.engine, inputs)
-            .fields(self.fields())
-            .on_bad_record(OnBadRecord::Skip);
-        let run = match self.report.parameters.limit.and_then(NonZeroU64::new) {
-            Some(limit) => run.limit(limit),
-            None => run,
-        };
         Run {
+            fields: self.fields(),
+            on_bad_record: OnBadRecord::Skip,
+            limit: self.report.parameters.limit.and_then(NonZeroU64::new),
             from_pairs: Some(self),
-            ..run
+            ..Run::new(&self.engine, inputs)
         }
     }
 

@@ -35,14 +35,6 @@ pub(crate) use named_records::Parsed;
 const ORDERED_BATCHES: usize = 16;
 
 impl Run<'_> {
-    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
-    pub fn on_known_id(self, on_known_id: OnKnownId) -> Self {
-        Run {
-            on_known_id,
-            ..self
-        }
-    }
-
     /// Builds an index of kind `exact`.
     pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
         self.check_folder(folder)?;

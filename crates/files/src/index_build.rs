@@ -240,11 +240,17 @@ mod tests {
         let search = search(&engine, Verification::Exact);
         let folder = place.path("stopped");
         let build = |told: &Watched<'_>, search: &Search, restart: bool| {
-            let run = skipping(&engine, &inputs)
-                .restart(restart)
-                .options(watched_by(told));
+            let run = Run {
+                restart,
+                options: watched_by(told),
+                ..skipping(&engine, &inputs)
+            };
             match IndexKind::from_search(search) {
-                IndexKind::Lsh => run.memory(LITTLE).build_index(&folder, search),
+                IndexKind::Lsh => Run {
+                    memory: Some(LITTLE),
+                    ..run
+                }
+                .build_index(&folder, search),
                 IndexKind::Exact => run.build_index(&folder, search),
             }
         };
@@ -273,9 +279,15 @@ mod tests {
         let inputs = place.inputs();
         let search = search(&engine, Verification::Exact);
         let build = |name: &str, told: &Watched<'_>, search: &Search| {
-            let run = skipping(&engine, &inputs).memory(LITTLE);
-            run.options(watched_by(told))
-                .build_index(&place.path(name), search)
+            let run = Run {
+                memory: Some(LITTLE),
+                ..skipping(&engine, &inputs)
+            };
+            Run {
+                options: watched_by(told),
+                ..run
+            }
+            .build_index(&place.path(name), search)
         };
         let told = Watched::stop_at(usize::MAX);
         let whole = build("whole", &told, &search).unwrap().counts;

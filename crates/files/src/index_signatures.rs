@@ -13,7 +13,7 @@ use simgpu::progress::Timings;
 use simgpu::scheme::words_v1;
 use simgpu::search::{Search, Verification};
 use simgpu::store::spill::{Budget, Spill};
-use simgpu_index::{BulkBuild, DocumentId, Durability, Index, OnKnownId, SignedForIndex};
+use simgpu_index::{BulkBuild, DocumentId, Durability, Index, SignedForIndex};
 
 impl SignatureFile {
     /// What signs texts as those of the file were signed.
@@ -81,14 +81,6 @@ impl SignatureFile {
 }
 
 impl SignatureRun<'_> {
-    /// As [`Run::on_known_id`](super::Run::on_known_id).
-    pub fn on_known_id(self, on_known_id: OnKnownId) -> Self {
-        SignatureRun {
-            on_known_id,
-            ..self
-        }
-    }
-
     /// Builds an index of all signatures in a folder that does not exist or is empty, as
     /// [`Run::build_index`](super::Run::build_index) does of documents. It works in `memory` bytes, and `temporary` is the
     /// folder for temporary files. A build that is stopped is begun anew by the same call.

@@ -33,18 +33,9 @@ impl<'a> Run<'a> {
     ///
     /// The inputs are read once more. Memory takes 8 bytes per band, and the id, of each document of the index that is similar
     /// to one of the inputs, beside what [`Run::memory`] bounds.
-    pub fn against_index(mut self, index: &'a Index) -> Self {
+    pub fn against_index(&mut self, index: &'a Index) {
         let number = self.indexes.len();
         self.indexes.push(Box::new(AskedIndex::new(index, number)));
-        self
-    }
-
-    /// Adds the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
-    /// and is done when they are on disk; default false. There must be one index, each record must have an id of its own, and the index may have
-    /// none of those that are kept. If the run is interrupted in between, the same run has the same results, and adds the documents that
-    /// are missing. If an input is a stream, add the kept documents with [`OnKnownId::Skip`](simgpu_index::OnKnownId::Skip) instead.
-    pub fn add_kept(self, adds_kept: bool) -> Self {
-        Run { adds_kept, ..self }
     }
 
     /// The run as it adds what it keeps to an index; `None` if it does not, or has no folder.
@@ -56,7 +47,7 @@ impl<'a> Run<'a> {
         let Some(folder) = folder.filter(|_| self.adds_kept) else {
             return Ok(None);
         };
-        let reference = self.against.as_ref().map(|(inputs, _)| &inputs.files);
+        let reference = self.against.as_ref().map(|against| &against.inputs.files);
         let files: Vec<InputFile> = reference
             .into_iter()
             .chain([&self.inputs.files])

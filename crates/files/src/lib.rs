@@ -42,7 +42,7 @@
 //! let inputs = Inputs::find(&[PathBuf::from("corpus/*.jsonl.zst")], None)?;
 //! let task = Dedup::new(Search::new(0.8, engine.scheme())?);
 //! let progress = StopFlag(AtomicBool::new(false));
-//! let run = Run::new(&engine, &inputs).options(RunOptions { progress: &progress, ..RunOptions::default() });
+//! let run = Run { options: RunOptions { progress: &progress, ..RunOptions::default() }, ..Run::new(&engine, &inputs) };
 //! match run.dedup(&task, Path::new("out")) {
 //!     Ok(outcome) => println!("kept {} documents", outcome.report.counts.kept),
 //!     Err(simgpu::Error::Stopped) => println!("stopped"),
@@ -141,7 +141,7 @@ pub use preference::ranks_of_files;
 pub use resume::{by_name, ended, identity, remove_left, resumable, unfinished};
 #[doc(hidden)]
 pub use run::check_compression_level;
-pub use run::{Action, Run, RunOptions};
+pub use run::{Action, Against, Run, RunOptions};
 #[doc(hidden)]
 pub use second_pass::{FileEvent, Placed, Rereading};
 pub use show::{Shown, ShownDocument, show};

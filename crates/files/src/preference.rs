@@ -252,12 +252,20 @@ mod tests {
         let inputs = place.inputs();
         let mut found = Vec::new();
         for memory in [1 << 30, LITTLE] {
-            let run = skipping(&engine, &inputs)
-                .memory(memory)
-                .options(overwriting(true));
-            let mut run = run.prefer_source(Globs::new(sources)?);
+            let run = Run {
+                memory: Some(memory),
+                options: overwriting(true),
+                ..skipping(&engine, &inputs)
+            };
+            let mut run = Run {
+                prefer_source: Globs::new(sources)?,
+                ..run
+            };
             if let Some(keep_by) = keep_by {
-                run = run.keep_by(KeepBy::new(keep_by));
+                run = Run {
+                    keep_by: Some(KeepBy::new(keep_by)),
+                    ..run
+                };
             }
             run.dedup(&task(&engine), &place.path("out"))?;
             let removed = place.lines("out/removed.jsonl");
@@ -308,8 +316,14 @@ mod tests {
         let (place, engine) = (place(), engine());
         let inputs = place.inputs();
         let told = Watched::stop_at(usize::MAX);
-        let run = skipping(&engine, &inputs).options(watched_by(&told));
-        let run = run.prefer_source(Globs::new(&["a.jsonl", "a*", "x"]).unwrap());
+        let run = Run {
+            options: watched_by(&told),
+            ..skipping(&engine, &inputs)
+        };
+        let run = Run {
+            prefer_source: Globs::new(&["a.jsonl", "a*", "x"]).unwrap(),
+            ..run
+        };
         run.dedup(&task(&engine), &place.path("out")).unwrap();
         for (pattern, is_told) in [("a.jsonl", false), ("a*", true), ("x", true)] {
             assert_eq!(

@@ -21,7 +21,17 @@ use simgpu_io::{
 pub use options::{Action, RunOptions, check_compression_level};
 pub(super) use parameters::search_parameters;
 
-/// A run over files. Set its options, then call [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
+/// Records that those of the inputs are compared with.
+#[derive(Clone, Debug)]
+pub struct Against<'a> {
+    /// The files.
+    pub inputs: &'a Inputs,
+    /// The fields of their records.
+    pub fields: Fields,
+}
+
+/// A run over files, by [`Run::dedup`], [`Run::pairs`] or [`Run::sign`]. Its fields are its options: give those that are not as in
+/// [`Run::new`].
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -41,30 +51,86 @@ pub(super) use parameters::search_parameters;
 /// ```
 #[must_use]
 pub struct Run<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) inputs: &'a Inputs,
-    pub(super) against: Option<(&'a Inputs, Fields)>,
-    pub(super) indexes: Vec<Box<dyn KnownIndex + 'a>>,
-    pub(super) adds_kept: bool,
-    pub(super) options: RunOptions<'a>,
-    pub(super) fields: Fields,
-    pub(super) on_bad_record: OnBadRecord,
-    pub(super) unique_ids: bool,
-    pub(super) batch_bytes: usize,
-    pub(super) held_bytes: u64,
-    pub(super) memory: Option<u64>,
-    pub(super) temporary: Option<PathBuf>,
-    pub(super) restart: bool,
-    pub(super) on_known_id: simgpu_index::OnKnownId,
-    pub(super) limit: Option<NonZeroU64>,
-    pub(super) keep_by: Option<KeepBy>,
-    pub(super) prefer_source: Globs,
-    pub(super) removed_format: RemovedFormat,
-    pub(super) action: Action,
-    pub(super) samples: bool,
-    pub(super) page: bool,
-    pub(super) source_field: Option<FieldPath>,
-    pub(super) from_pairs: Option<&'a PairsFile>,
+    /// What shingles and signs the documents.
+    pub engine: &'a Engine,
+    /// The files that are read.
+    pub inputs: &'a Inputs,
+    /// A reference to compare the inputs with; default none. [`Run::dedup`] removes a document if it is similar to one of the reference,
+    /// too; [`Run::pairs`] finds the pairs of a document of the inputs and one of the reference. No two documents of the
+    /// reference are compared, none of them is removed, and none is written. Its records have no
+    /// [`Run::limit`], and no [`Run::keep_by`] or [`Run::prefer_source`]: its documents come first. [`Run::sign`] ignores
+    /// it.
+    pub against: Option<Against<'a>>,
+    #[doc(hidden)]
+    pub indexes: Vec<Box<dyn KnownIndex + 'a>>,
+    /// Whether to add the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
+    /// and is done when they are on disk; default false. There must be one index, each record must have an id of its own, and the index may have
+    /// none of those that are kept. If the run is interrupted in between, the same run has the same results, and adds the documents that
+    /// are missing. If an input is a stream, add the kept documents with [`OnKnownId::Skip`](simgpu_index::OnKnownId::Skip) instead.
+    pub adds_kept: bool,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
+    /// The fields of a record. The default id field is `id`; the default content field is `text`, or `tokens`
+    /// if the engine takes tokens.
+    pub fields: Fields,
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// Whether a repeated id is an error; default false.
+    pub unique_ids: bool,
+    /// The most bytes of input that threads may read ahead of what is done in order, beside 1 MiB each; default 16 MiB.
+    /// Affects memory and speed, not the result.
+    pub batch_bytes: usize,
+    /// The most decompressed bytes of input held in memory; a larger input is read twice. Default 128 MiB. Does
+    /// not affect the result.
+    pub held_bytes: u64,
+    /// Bytes of memory for what grows with the number of documents, in [`Run::dedup`] and [`Run::pairs`]; default 60 %
+    /// of the memory that this process may use, or without a bound where that is unknown. A run that needs more writes
+    /// to disk and goes on there. An exact join has a bound of its own
+    /// ([`Search::join_bytes`](simgpu::search::Search::join_bytes)). Does not affect the result.
+    ///
+    /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document. A document is in
+    /// memory as a whole while it is signed: one of more than 4 MiB takes 4 times its length, which counts here, and while
+    /// it is read, few others are.
+    pub memory: Option<u64>,
+    /// The folder for temporary files; default beside the results, or the folder that the output names for them.
+    pub temporary: Option<PathBuf>,
+    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// checkpoint of that one. [`Run::dedup`] and [`Run::pairs`] make checkpoints, every two minutes or less, once they
+    /// work on disk, and if the output is a folder or a file. After an error that ends such a run,
+    /// [`Error::Resumable`], the same run goes on, also with another number of threads or another
+    /// [`Run::memory`]. One with other inputs or options is refused.
+    pub restart: bool,
+    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
+    pub on_known_id: simgpu_index::OnKnownId,
+    /// The number of records to read, the first ones of the inputs, in order, bad ones included.
+    pub limit: Option<NonZeroU64>,
+    /// [`Run::dedup`] keeps the document of each cluster with the largest or smallest value of a field. A value
+    /// that is absent, null or empty comes last. Ties go to the first document.
+    ///
+    /// All values are compared in one way: as numbers if each is a number or a string that holds one, exactly;
+    /// else as instants if each is a date or a date with a time (RFC 3339; UTC without an offset); else as
+    /// strings, byte by byte. While it reads, a run holds the text of each value and 8 bytes, then 8 bytes per
+    /// document.
+    pub keep_by: Option<KeepBy>,
+    /// [`Run::dedup`] keeps documents of files that match the first pattern rather than others, then those of
+    /// files that match the second, and so on. Among documents of equal preference, [`Run::keep_by`] and
+    /// [`Dedup::keep`](simgpu::search::Dedup::keep) decide. Patterns match the names of files in reports.
+    pub prefer_source: Globs,
+    /// The format of the file of removed documents; default [`RemovedFormat::JsonLines`].
+    pub removed_format: RemovedFormat,
+    /// What [`Run::dedup`] does with the documents to remove; default [`Action::Drop`].
+    pub action: Action,
+    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page, and whether a
+    /// page of [`Run::pairs`] shows texts; default true.
+    pub samples: bool,
+    /// Whether [`Run::pairs`] writes a page that shows the pairs beside a file of pairs; default false. Its name is that of the
+    /// file with `.report.html` at the end. The files that hold the texts which it shows are read again.
+    pub page: bool,
+    /// The field whose value is the source of a document, for the counts of [`Report::sources`](simgpu_io::Report::sources);
+    /// default its file. A value that is absent, null or empty is a source of its own. A run holds 2 bytes per document.
+    pub source_field: Option<FieldPath>,
+    #[doc(hidden)]
+    pub from_pairs: Option<&'a PairsFile>,
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -108,155 +174,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The fields of a record. The default id field is `id`; the default content field is `text`, or `tokens`
-    /// if the engine takes tokens.
-    pub fn fields(self, fields: Fields) -> Self {
-        Run { fields, ..self }
-    }
-
-    /// Compares the inputs with a reference. [`Run::dedup`] removes a document if it is similar to one of the reference,
-    /// too; [`Run::pairs`] finds the pairs of a document of the inputs and one of the reference. No two documents of the
-    /// reference are compared, none of them is removed, and none is written. Its records have these fields, but no
-    /// [`Run::limit`], and no [`Run::keep_by`] or [`Run::prefer_source`]: its documents come first. [`Run::sign`] ignores
-    /// it.
-    pub fn against(self, reference: &'a Inputs, fields: Fields) -> Self {
-        Run {
-            against: Some((reference, fields)),
-            ..self
-        }
-    }
-
-    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        Run {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// Whether a repeated id is an error; default false.
-    pub fn unique_ids(self, unique_ids: bool) -> Self {
-        Run { unique_ids, ..self }
-    }
-
-    /// The most bytes of input that threads may read ahead of what is done in order, beside 1 MiB each; default 16 MiB.
-    /// Affects memory and speed, not the result.
-    pub fn batch_bytes(self, batch_bytes: usize) -> Self {
-        Run {
-            batch_bytes,
-            ..self
-        }
-    }
-
-    /// The most decompressed bytes of input held in memory; a larger input is read twice. Default 128 MiB. Does
-    /// not affect the result.
-    pub fn held_bytes(self, held_bytes: u64) -> Self {
-        Run { held_bytes, ..self }
-    }
-
-    /// Bytes of memory for what grows with the number of documents, in [`Run::dedup`] and [`Run::pairs`]; default 60 %
-    /// of the memory that this process may use, or without a bound where that is unknown. A run that needs more writes
-    /// to disk and goes on there. An exact join has a bound of its own
-    /// ([`Search::join_bytes`](simgpu::search::Search::join_bytes)). Does not affect the result.
-    ///
-    /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document. A document is in
-    /// memory as a whole while it is signed: one of more than 4 MiB takes 4 times its length, which counts here, and while
-    /// it is read, few others are.
-    pub fn memory(self, bytes: u64) -> Self {
-        Run {
-            memory: Some(bytes),
-            ..self
-        }
-    }
-
-    /// The folder for temporary files; default beside the results, or the folder that the output names for them.
-    pub fn temporary(self, folder: PathBuf) -> Self {
-        Run {
-            temporary: Some(folder),
-            ..self
-        }
-    }
-
-    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
-    /// checkpoint of that one. [`Run::dedup`] and [`Run::pairs`] make checkpoints, every two minutes or less, once they
-    /// work on disk, and if the output is a folder or a file. After an error that ends such a run,
-    /// [`Error::Resumable`], the same run goes on, also with another number of threads or another
-    /// [`Run::memory`]. One with other inputs or options is refused.
-    pub fn restart(self, restart: bool) -> Self {
-        Run { restart, ..self }
-    }
-
-    /// Reads only the first `records` records of the inputs, in order, bad ones included.
-    pub fn limit(self, records: NonZeroU64) -> Self {
-        Run {
-            limit: Some(records),
-            ..self
-        }
-    }
-
-    /// [`Run::dedup`] keeps the document of each cluster with the largest or smallest value of a field. A value
-    /// that is absent, null or empty comes last. Ties go to the first document.
-    ///
-    /// All values are compared in one way: as numbers if each is a number or a string that holds one, exactly;
-    /// else as instants if each is a date or a date with a time (RFC 3339; UTC without an offset); else as
-    /// strings, byte by byte. While it reads, a run holds the text of each value and 8 bytes, then 8 bytes per
-    /// document.
-    pub fn keep_by(self, keep_by: KeepBy) -> Self {
-        Run {
-            keep_by: Some(keep_by),
-            ..self
-        }
-    }
-
-    /// [`Run::dedup`] keeps documents of files that match the first pattern rather than others, then those of
-    /// files that match the second, and so on. Among documents of equal preference, [`Run::keep_by`] and
-    /// [`Dedup::keep`](simgpu::search::Dedup::keep) decide. Patterns match the names of files in reports.
-    pub fn prefer_source(self, prefer_source: Globs) -> Self {
-        Run {
-            prefer_source,
-            ..self
-        }
-    }
-
-    /// The format of the file of removed documents; default [`RemovedFormat::JsonLines`].
-    pub fn removed_format(self, removed_format: RemovedFormat) -> Self {
-        Run {
-            removed_format,
-            ..self
-        }
-    }
-
-    /// What [`Run::dedup`] does with the documents to remove; default [`Action::Drop`].
-    pub fn action(self, action: Action) -> Self {
-        Run { action, ..self }
-    }
-
-    /// The field whose value is the source of a document, for the counts of [`Report::sources`](simgpu_io::Report::sources);
-    /// default its file. A value that is absent, null or empty is a source of its own. A run holds 2 bytes per document.
-    pub fn source_field(self, field: FieldPath) -> Self {
-        Run {
-            source_field: Some(field),
-            ..self
-        }
-    }
-
-    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page, and whether a
-    /// page of [`Run::pairs`] shows texts; default true.
-    pub fn samples(self, samples: bool) -> Self {
-        Run { samples, ..self }
-    }
-
-    /// Whether [`Run::pairs`] writes a page that shows the pairs beside a file of pairs; default false. Its name is that of the
-    /// file with `.report.html` at the end. The files that hold the texts which it shows are read again.
-    pub fn page(self, page: bool) -> Self {
-        Run { page, ..self }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        Run { options, ..self }
-    }
-
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         self.memory.or_else(usable_memory_bytes)
@@ -265,7 +182,7 @@ impl<'a> Run<'a> {
     /// What records hold, those of the reference or all others.
     pub(super) fn fields_of(&self, is_reference: bool) -> &Fields {
         let against = self.against.as_ref().filter(|_| is_reference);
-        against.map_or(&self.fields, |(_, fields)| fields)
+        against.map_or(&self.fields, |against| &against.fields)
     }
 
     /// What `run.json` says of the run.
@@ -285,7 +202,7 @@ impl<'a> Run<'a> {
 
     /// The inputs, and the reference.
     fn all_inputs(&self) -> impl Iterator<Item = &'a Inputs> {
-        let against = self.against.as_ref().map(|(reference, _)| *reference);
+        let against = self.against.as_ref().map(|against| against.inputs);
         std::iter::once(self.inputs).chain(against)
     }
 

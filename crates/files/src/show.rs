@@ -268,6 +268,7 @@ fn add_texts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Run;
     use crate::tests::{engine, place as place_of_files, skipping, task};
     use simgpu::pipeline::Clustering;
     use simgpu::search::Dedup;
@@ -281,7 +282,10 @@ mod tests {
                 clustering,
                 ..task(&engine)
             };
-            let run = skipping(&engine, &inputs).options(crate::tests::overwriting(true));
+            let run = Run {
+                options: crate::tests::overwriting(true),
+                ..skipping(&engine, &inputs)
+            };
             run.dedup(&task, &place.path("out")).unwrap();
             let lines = place.lines("out/removed.jsonl");
             for line in lines.iter().step_by(7) {

@@ -126,9 +126,12 @@ impl SignatureFile {
 /// strings. In a `.npy` file, which has no ids, the id is `file:row`.
 #[must_use]
 pub struct SignatureRun<'a> {
-    pub(super) signatures: SignatureFile,
-    pub(super) options: RunOptions<'a>,
-    pub(super) on_known_id: simgpu_index::OnKnownId,
+    #[doc(hidden)]
+    pub signatures: SignatureFile,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
+    /// As [`Run::on_known_id`](super::Run::on_known_id).
+    pub on_known_id: simgpu_index::OnKnownId,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -147,11 +150,6 @@ impl<'a> SignatureRun<'a> {
             options: RunOptions::default(),
             on_known_id: simgpu_index::OnKnownId::default(),
         }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        SignatureRun { options, ..self }
     }
 
     /// Finds all similar pairs and writes them like [`Run::pairs`](super::Run::pairs). The output is the same,

@@ -74,9 +74,9 @@ impl<'a> FileSource<'a> {
         let mut files: Vec<InputFile> = indexes
             .map(|index| InputFile::from_index(index.folder()))
             .collect();
-        if let Some((reference, _)) = &run.against {
-            run.inputs.check_apart_from(reference)?;
-            files.extend_from_slice(&reference.files);
+        if let Some(against) = &run.against {
+            run.inputs.check_apart_from(against.inputs)?;
+            files.extend_from_slice(&against.inputs.files);
         }
         let of_reference = files.len();
         files.extend(inputs?);
@@ -257,8 +257,8 @@ impl<'a> FileSource<'a> {
                 self.run.source_field.as_ref(),
             ],
             limit: self.run.limit.map(NonZeroU64::get),
-            reference: self.run.against.as_ref().map(|(_, fields)| {
-                let wanted = Wanted::Document(fields);
+            reference: self.run.against.as_ref().map(|against| {
+                let wanted = Wanted::Document(&against.fields);
                 (self.of_reference, wanted)
             }),
             longest: LongestRecord::within(self.run.memory),

@@ -144,7 +144,10 @@ pub(super) fn task(engine: &Engine) -> Dedup {
 
 /// A run that skips bad records.
 pub(super) fn skipping<'a>(engine: &'a Engine, inputs: &'a Inputs) -> Run<'a> {
-    Run::new(engine, inputs).on_bad_record(OnBadRecord::Skip)
+    Run {
+        on_bad_record: OnBadRecord::Skip,
+        ..Run::new(engine, inputs)
+    }
 }
 
 /// The options of a run that this receives the progress of.

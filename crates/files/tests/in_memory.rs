@@ -132,10 +132,13 @@ fn memory_and_files_give_one_result() {
                 };
                 let found = dedup(&texts, &engine, &task, &Silent).unwrap();
                 let out = folder.path().join("out");
-                let run = Run::new(&engine, &inputs).options(RunOptions {
-                    overwrite: true,
-                    ..RunOptions::default()
-                });
+                let run = Run {
+                    options: RunOptions {
+                        overwrite: true,
+                        ..RunOptions::default()
+                    },
+                    ..Run::new(&engine, &inputs)
+                };
                 let outcome = run.dedup(&task, &out).unwrap();
                 let in_memory = read_back(
                     found
@@ -176,10 +179,13 @@ fn memory_and_files_give_one_result() {
         };
         let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
         let output = folder.path().join("pairs.jsonl");
-        let run = Run::new(&engine, &inputs).options(RunOptions {
-            overwrite: true,
-            ..RunOptions::default()
-        });
+        let run = Run {
+            options: RunOptions {
+                overwrite: true,
+                ..RunOptions::default()
+            },
+            ..Run::new(&engine, &inputs)
+        };
         let outcome = run.pairs(&task, PairsOutput::File(&output)).unwrap();
         let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
         let in_memory = read_back(of_texts.iter().map(of));

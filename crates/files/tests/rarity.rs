@@ -149,13 +149,18 @@ fn a_file_that_changes_after_the_count_is_an_error() {
         let task = Dedup::new(Search::new(0.8, engine.scheme()).unwrap());
         let inputs = Inputs::find(std::slice::from_ref(&path), None).unwrap();
         let (progress, output) = (Writer(path.clone()), folder.path().join("out"));
-        let run = Run::new(&engine, &inputs).held_bytes(held_bytes);
-        let changed = run
-            .options(RunOptions {
+        let run = Run {
+            held_bytes,
+            ..Run::new(&engine, &inputs)
+        };
+        let changed = Run {
+            options: RunOptions {
                 progress: &progress,
                 ..RunOptions::default()
-            })
-            .dedup(&task, &*output);
+            },
+            ..run
+        }
+        .dedup(&task, &*output);
         assert!(matches!(
             changed.map(|_| ()),
             Err(Error::InputChanged { path: named }) if named == path

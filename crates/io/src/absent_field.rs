@@ -19,7 +19,7 @@ const CHATS: [[&str; 2]; 2] = [["role", "content"], ["from", "value"]];
 const SPEAKERS: [&str; 6] = ["role", "from", "speaker", "sender", "author", "user"];
 
 /// What else to do where a field of tokens is missing.
-const OF_TOKENS: &str = ", or pass another `unit` if the records have texts in place of tokens";
+const OF_TOKENS: &str = ", or leave out `unit=tokens` if the records have texts in place of tokens";
 
 /// The start of every command that reads records with jq.
 const JQ: &str = "`jq -c '.";
@@ -94,7 +94,7 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
     let several = match parameter {
         "tokens_field" => OF_TOKENS,
         "text_field" => {
-            ", which may be repeated if other files have other fields, each of which must be in some file"
+            "; if files have different fields, pass it once for each, all of which must be in some file"
         }
         "id_field" | "fields" => ", or give the field the same name in all files",
         _ => "",

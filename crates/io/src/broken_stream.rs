@@ -41,7 +41,9 @@ pub(super) fn refusal(
         }
         Some(Fault::Followed) => Refusal::new(
             format!("bytes that are not {kind} follow the {kind} stream"),
-            "cut them off, or get the file again from its source",
+            format!(
+                "get the file again from its source, or give what precedes them, decompressed: `{kind} -dc FILE > NEW`"
+            ),
         ),
         Some(Fault::Dictionary(id)) => Refusal::new(
             format!("the {kind} stream needs dictionary {id}, with which it was compressed"),

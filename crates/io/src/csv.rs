@@ -64,9 +64,13 @@ impl Header {
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
         if let Some(separator) = excel_separator(record) {
             let shown = separator.escape_default();
+            let delimiter = match separator {
+                '\t' => "tab".to_owned(),
+                other => format!("'{other}'"),
+            };
             return Err(Refusal::new(
                 format!("its first line, \"sep={shown}\", is for Excel alone"),
-                format!("remove that line, and pass `delimiter='{shown}'`"),
+                format!("remove that line, and pass `delimiter={delimiter}`"),
             ));
         }
         let mut parser = Parser::new(separators);

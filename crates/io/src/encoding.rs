@@ -52,6 +52,9 @@ pub(super) fn column_looks_like(value: &[u8]) -> String {
 
 fn described(text: &[u8], is_column: bool) -> String {
     let text = first_misencoded(text);
+    if is_damage(text) {
+        return String::new();
+    }
     let western = western_readings(text);
     if !western.is_empty() {
         return as_text_in(&western, is_column);
@@ -75,6 +78,12 @@ fn first_misencoded(text: &[u8]) -> &[u8] {
     let rest = &rest[..rest.len().min(LOOKED_AT)];
     let space = rest.iter().rposition(u8::is_ascii_whitespace);
     &text[start.max(at.saturating_sub(LOOKED_AT))..at + space.unwrap_or(rest.len())]
+}
+
+/// Whether all bytes that are not UTF-8 are the two highest, which are letters of few languages and often a sign of damage.
+fn is_damage(text: &[u8]) -> bool {
+    let mut invalid = text.utf8_chunks().flat_map(|chunk| chunk.invalid());
+    invalid.all(|byte| *byte >= 0xFE)
 }
 
 /// How the encodings of Western Europe read a text, if they can: windows-1252 first, and Mac Roman where it may be meant.
@@ -296,6 +305,7 @@ mod tests {
             b"na\xC3\xAFve caf\xE9s",
             b"a\x00b\xE9c",
             b"a \xFF\xFE b",
+            b"in the nor\xFFhern half",
         ] {
             assert_eq!(looks_like(text), "", "{}", text.escape_ascii());
             assert_eq!(column_looks_like(text), "", "{}", text.escape_ascii());

@@ -101,6 +101,10 @@ pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     {
         return format!("at column {}, the record holds{NUL_BYTES}", at + 1);
     }
+    if error.is_eof() && ends_in_string() {
+        return "the line ends within a string, as where the record is cut off or holds a line break that is not written \\n"
+            .to_owned();
+    }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.
     let problem = problem.replace(" at line 1 column ", " at column ");

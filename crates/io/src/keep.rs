@@ -101,10 +101,10 @@ pub fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E)
     let path = path.to_owned();
     move |error| {
         let remedy = if is_of_system(&error) {
-            let usual = "free some space, or choose another folder";
+            let usual = "free some space, or choose another disk";
             table::remedy_of_writing(&error.to_string(), usual)
         } else {
-            "this version cannot write such a table; write the column as another type, with a program that reads it, or pass \
+            "this version cannot write that column: give inputs without it, or with another type in its place, or pass \
              `action=report`, which copies no records"
         };
         Error::Output {

@@ -101,9 +101,11 @@ pub(super) fn any_of(kind: &str, names: &[impl Display]) -> String {
 pub(super) fn several(parameter: &str) -> &'static str {
     match parameter {
         "text_field" => {
-            ", which may be repeated if other files have other columns, each of which must be in some file"
+            "; if files have different columns, pass it once for each, all of which must be in some file"
         }
-        "id_field" => ", or give all files the same names of columns, or leave the option out",
+        "id_field" => {
+            "; it must be in every file: if another has it and this one does not, rename the column in this one, or leave the option out"
+        }
         "fields" | "keep_by" | "source_field" => ", or give all files the same names of columns",
         _ => "",
     }

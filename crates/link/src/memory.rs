@@ -5,7 +5,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
-use crate::fields::{ComparedField, IdFields, RecordFields, Side};
+use crate::fields::{RecordFields, Side};
 use crate::parameters::Link;
 use crate::read::RecordsFile;
 use crate::report::LinkReport;
@@ -25,7 +25,7 @@ use simgpu_io::{
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
 /// use simgpu_io::FieldPath;
-/// use simgpu_link::{Link, LinkInMemory};
+/// use simgpu_link::{Link, LinkInMemory, RecordFields};
 /// use simgpu::progress::Silent;
 ///
 /// let table = |names: [&str; 2]| {
@@ -34,18 +34,24 @@ use simgpu_io::{
 /// };
 /// let (a, b) = (table(["Ann Smith", "Bob Jones"]), table(["Bob Jones", "Anne Smith"]));
 /// let task = Link { threshold: Some(0.3), ..Link::default() };
-/// let found = LinkInMemory::new(&a, vec![FieldPath::new("name")]).with(&b).find(&task, &Silent)?;
+/// let fields = RecordFields::new([FieldPath::new("name")]);
+/// let found = LinkInMemory { second: Some(&b), ..LinkInMemory::new(&a, fields) }.find(&task, &Silent)?;
 /// assert_eq!(found.links.num_rows(), 2);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct LinkInMemory<'a> {
-    first: &'a [RecordBatch],
-    second: Option<&'a [RecordBatch]>,
-    fields: RecordFields,
-    on_bad_record: OnBadRecord,
-    unique_ids: bool,
+    /// The tables, or those of the first collection.
+    pub first: &'a [RecordBatch],
+    /// The tables of a second collection, to whose records those of the first are linked; default none.
+    pub second: Option<&'a [RecordBatch]>,
+    /// The columns that are compared, and that of the id.
+    pub fields: RecordFields,
+    /// What to do with a bad row; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// Whether an id that occurs twice in one collection is an error; default false.
+    pub unique_ids: bool,
 }
 
 /// The links among records in memory. Scores and similarities are rounded to six digits after the point.
@@ -70,48 +76,14 @@ const NAMES: [&str; 2] = ["a", "b"];
 
 impl<'a> LinkInMemory<'a> {
     /// A search among the rows of tables, by these fields.
-    pub fn new(
-        rows: &'a [RecordBatch],
-        fields: impl IntoIterator<Item: Into<ComparedField>>,
-    ) -> Self {
+    pub fn new(rows: &'a [RecordBatch], fields: RecordFields) -> Self {
         LinkInMemory {
             first: rows,
             second: None,
-            fields: RecordFields::new(fields),
+            fields,
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
         }
-    }
-
-    /// Links the records to those of a second collection.
-    pub fn with(self, rows: &'a [RecordBatch]) -> Self {
-        LinkInMemory {
-            second: Some(rows),
-            ..self
-        }
-    }
-
-    /// The column of the id, and whether every row must have one; default `id`, which may be missing.
-    pub fn id_field(self, id: impl Into<IdFields>, id_required: bool) -> Self {
-        let fields = RecordFields {
-            id: id.into(),
-            id_required,
-            ..self.fields
-        };
-        LinkInMemory { fields, ..self }
-    }
-
-    /// What to do with a bad row; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        LinkInMemory {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// Whether an id that occurs twice in one collection is an error; default false.
-    pub fn unique_ids(self, unique_ids: bool) -> Self {
-        LinkInMemory { unique_ids, ..self }
     }
 
     /// Finds the links, on the current rayon pool.

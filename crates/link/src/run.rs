@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::fields::{ComparedField, IdFields, RecordFields, Side};
+use crate::fields::{RecordFields, Side};
 use crate::parameters::Link;
 use crate::read::{RecordsFile, RecordsReading};
 use crate::report::LinkReport;
@@ -19,7 +19,7 @@ use simgpu_io::{
 ///
 /// ```
 /// use simgpu_io::{FieldPath, Inputs};
-/// use simgpu_link::{Link, LinkRun};
+/// use simgpu_link::{Link, LinkRun, RecordFields};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let folder = folder.path();
@@ -28,22 +28,34 @@ use simgpu_io::{
 /// let a = Inputs::find(&[folder.join("a.csv")], None)?;
 /// let b = Inputs::find(&[folder.join("b.csv")], None)?;
 /// let task = Link { threshold: Some(0.3), ..Link::default() };
-/// let run = LinkRun::new(&a, vec![FieldPath::new("name")]).with(&b);
+/// let fields = RecordFields::new([FieldPath::new("name")]);
+/// let run = LinkRun { second: Some(&b), ..LinkRun::new(&a, fields) };
 /// let outcome = run.link(&task, Some(&folder.join("out")))?;
 /// assert_eq!(outcome.report.counts.links, 2);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[must_use]
 pub struct LinkRun<'a> {
-    first: &'a Inputs,
-    second: Option<&'a Inputs>,
-    fields: RecordFields,
-    on_bad_record: OnBadRecord,
-    unique_ids: bool,
-    batch_bytes: usize,
-    memory: Option<u64>,
-    temporary: Option<PathBuf>,
-    options: RunOptions<'a>,
+    /// The files, or those of the first collection.
+    pub first: &'a Inputs,
+    /// The files of a second collection, to whose records those of the first are linked; default none.
+    pub second: Option<&'a Inputs>,
+    /// The fields that are compared, and that of the id.
+    pub fields: RecordFields,
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// Whether an id that occurs twice in one collection is an error; default false.
+    pub unique_ids: bool,
+    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
+    pub batch_bytes: usize,
+    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
+    /// They do not bound what the run holds of all records. Does not affect the result.
+    pub memory: Option<u64>,
+    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
+    /// current folder.
+    pub temporary: Option<PathBuf>,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for LinkRun<'_> {
@@ -70,11 +82,11 @@ pub struct LinkOutcome {
 
 impl<'a> LinkRun<'a> {
     /// A search among the records of one file or more, which are one collection, by these fields.
-    pub fn new(inputs: &'a Inputs, fields: impl IntoIterator<Item: Into<ComparedField>>) -> Self {
+    pub fn new(inputs: &'a Inputs, fields: RecordFields) -> Self {
         LinkRun {
             first: inputs,
             second: None,
-            fields: RecordFields::new(fields),
+            fields,
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
@@ -82,69 +94,6 @@ impl<'a> LinkRun<'a> {
             temporary: None,
             options: RunOptions::default(),
         }
-    }
-
-    /// Links the records to those of a second collection.
-    pub fn with(self, second: &'a Inputs) -> Self {
-        LinkRun {
-            second: Some(second),
-            ..self
-        }
-    }
-
-    /// The field of the id, and whether every record must have one; default `id`, which may be missing: then all ids are
-    /// `file:row`.
-    pub fn id_field(self, id: impl Into<IdFields>, id_required: bool) -> Self {
-        let fields = RecordFields {
-            id: id.into(),
-            id_required,
-            ..self.fields
-        };
-        LinkRun { fields, ..self }
-    }
-
-    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        LinkRun {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// Whether an id that occurs twice in one collection is an error; default false.
-    pub fn unique_ids(self, unique_ids: bool) -> Self {
-        LinkRun { unique_ids, ..self }
-    }
-
-    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
-    pub fn batch_bytes(self, batch_bytes: usize) -> Self {
-        LinkRun {
-            batch_bytes,
-            ..self
-        }
-    }
-
-    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
-    /// They do not bound what the run holds of all records. Does not affect the result.
-    pub fn memory(self, bytes: u64) -> Self {
-        LinkRun {
-            memory: Some(bytes),
-            ..self
-        }
-    }
-
-    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
-    /// current folder.
-    pub fn temporary(self, folder: PathBuf) -> Self {
-        LinkRun {
-            temporary: Some(folder),
-            ..self
-        }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        LinkRun { options, ..self }
     }
 
     /// Finds the links and writes them into a folder: `links.jsonl` (both ids and places, the score, the similarity of each

@@ -27,11 +27,16 @@ use simgpu::progress::Progress;
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct PassagesInMemory {
-    units: PassageUnits,
-    occurrences: Occurrences,
-    min_count: u32,
-    other_documents: bool,
-    only_against: bool,
+    #[doc(hidden)]
+    pub units: PassageUnits,
+    /// Which occurrences are found; default those that occur earlier.
+    pub occurrences: Occurrences,
+    /// Finds only passages that occur so often, all occurrences counted; default 2.
+    pub min_count: u32,
+    /// Finds only passages that occur in another text; default false.
+    pub other_documents: bool,
+    /// Finds only passages of the reference of [`PassagesInMemory::find_against`]; default false.
+    pub only_against: bool,
 }
 
 /// A part of a text that equals a part of the same or another one. Places are bytes; of lists of tokens, tokens.
@@ -63,38 +68,6 @@ impl PassagesInMemory {
             min_count: 2,
             other_documents: false,
             only_against: false,
-        }
-    }
-
-    /// Which occurrences are found; default those that occur earlier.
-    pub fn occurrences(self, occurrences: Occurrences) -> Self {
-        PassagesInMemory {
-            occurrences,
-            ..self
-        }
-    }
-
-    /// Finds only passages that occur so often, all occurrences counted; default 2.
-    pub fn min_count(self, count: u32) -> Self {
-        PassagesInMemory {
-            min_count: count,
-            ..self
-        }
-    }
-
-    /// Finds only passages that occur in another text; default false.
-    pub fn other_documents(self, other_documents: bool) -> Self {
-        PassagesInMemory {
-            other_documents,
-            ..self
-        }
-    }
-
-    /// Finds only passages of the reference of [`PassagesInMemory::find_against`]; default false.
-    pub fn only_against(self, only_against: bool) -> Self {
-        PassagesInMemory {
-            only_against,
-            ..self
         }
     }
 
@@ -303,7 +276,10 @@ mod tests {
             min_length: 3.try_into().unwrap(),
             ..PassageUnits::of(PassageUnit::Lines)
         };
-        let search = PassagesInMemory::new(units).other_documents(true);
+        let search = PassagesInMemory {
+            other_documents: true,
+            ..PassagesInMemory::new(units)
+        };
         let rows: Vec<_> = search
             .find(&texts[..], &Silent)
             .unwrap()
@@ -332,7 +308,10 @@ mod tests {
             (false, ["x y", "d e f", "z"]),
             (true, ["x y", "d e f", "d e f z"]),
         ] {
-            let search = search.only_against(only);
+            let search = PassagesInMemory {
+                only_against: only,
+                ..search
+            };
             let found = search.find_against(&texts[..], Some(&reference[..]), &Silent);
             let found = found.unwrap();
             assert_eq!(found.cut(Snap::Words).unwrap(), expected);

@@ -105,7 +105,7 @@ impl PassagesRun<'_> {
         wanted: impl Fn(u64) -> bool,
     ) -> Result<(ChunkRecords, UnitTexts)> {
         let fields = match &self.against {
-            Some((_, fields)) if chunk.file < self.reference_files() => fields,
+            Some(against) if chunk.file < self.reference_files() => &against.fields,
             _ => &self.fields,
         };
         let mut batch = fields.empty_batch();

@@ -39,10 +39,14 @@ use simgpu_io::{Chunk, OnBadRecord, chunks_of_rows};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct RatingsInMemory<'a> {
-    rows: &'a [RecordBatch],
-    fields: RatingFields,
-    names: Option<(&'a [RecordBatch], NameFields)>,
-    on_bad_record: OnBadRecord,
+    #[doc(hidden)]
+    pub rows: &'a [RecordBatch],
+    /// The fields of a rating.
+    pub fields: RatingFields,
+    /// The names of items, which stand beside their ids in the results; default none.
+    pub names: Option<(&'a [RecordBatch], NameFields)>,
+    /// What to do with a bad row; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
 }
 
 /// What errors and reports call the rows.
@@ -56,27 +60,6 @@ impl<'a> RatingsInMemory<'a> {
             fields: RatingFields::default(),
             names: None,
             on_bad_record: OnBadRecord::default(),
-        }
-    }
-
-    /// The fields of a rating.
-    pub fn fields(self, fields: RatingFields) -> Self {
-        RatingsInMemory { fields, ..self }
-    }
-
-    /// The names of items, which stand beside their ids in the results; default none.
-    pub fn names(self, rows: &'a [RecordBatch], fields: NameFields) -> Self {
-        RatingsInMemory {
-            names: Some((rows, fields)),
-            ..self
-        }
-    }
-
-    /// What to do with a bad row; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        RatingsInMemory {
-            on_bad_record,
-            ..self
         }
     }
 

@@ -64,11 +64,16 @@ pub struct RatingsOutcome {
 /// ```
 #[must_use]
 pub struct RatingsRun<'a> {
-    inputs: &'a Inputs,
-    fields: RatingFields,
-    names: Option<&'a NamesFile>,
-    on_bad_record: OnBadRecord,
-    options: RunOptions<'a>,
+    #[doc(hidden)]
+    pub inputs: &'a Inputs,
+    /// The fields of a rating.
+    pub fields: RatingFields,
+    /// The names of items, which stand beside their ids in the results; default none.
+    pub names: Option<&'a NamesFile>,
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
 }
 
 impl fmt::Debug for RatingsRun<'_> {
@@ -90,32 +95,6 @@ impl<'a> RatingsRun<'a> {
             on_bad_record: OnBadRecord::default(),
             options: RunOptions::default(),
         }
-    }
-
-    /// The fields of a rating.
-    pub fn fields(self, fields: RatingFields) -> Self {
-        RatingsRun { fields, ..self }
-    }
-
-    /// The names of items, which stand beside their ids in the results; default none.
-    pub fn names(self, names: &'a NamesFile) -> Self {
-        RatingsRun {
-            names: Some(names),
-            ..self
-        }
-    }
-
-    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        RatingsRun {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        RatingsRun { options, ..self }
     }
 
     /// Reads the ratings, and writes what the task finds. The rows of the output:

@@ -6,8 +6,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-#[cfg(feature = "internals")]
-use std::time::Duration;
 
 use super::device::{Attempt, Device, Failure};
 use super::load::{Load, LoadShape, PartLayout};
@@ -234,7 +232,7 @@ impl Slot {
         &self,
         device: &Device,
         row_bytes: usize,
-        timeout: Duration,
+        timeout: std::time::Duration,
         read: impl FnOnce(&[u8]),
     ) -> Attempt<()> {
         let mut rows = device.attempt(|| {

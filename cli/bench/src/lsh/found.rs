@@ -153,13 +153,15 @@ impl EvaluationCorpus {
     ) -> Result<PipelineResult> {
         let output = self.folder.path().join("pairs.jsonl");
         let start = Instant::now();
-        Run::new(engine, &self.inputs)
-            .held_bytes(u64::MAX)
-            .options(RunOptions {
+        Run {
+            held_bytes: u64::MAX,
+            options: RunOptions {
                 overwrite: true,
                 ..RunOptions::default()
-            })
-            .pairs(&Pairs::new(search.clone()), PairsOutput::File(&output))?;
+            },
+            ..Run::new(engine, &self.inputs)
+        }
+        .pairs(&Pairs::new(search.clone()), PairsOutput::File(&output))?;
         let elapsed_s = start.elapsed().as_secs_f64();
         let file = File::open(&output).map_err(Error::io("open", &output))?;
         let (mut true_found, mut false_found) = (0, 0);
@@ -204,13 +206,15 @@ impl EvaluationCorpus {
             max_bucket: usize::MAX,
             ..Dedup::new(search.clone())
         };
-        let outcome = Run::new(engine, &self.inputs)
-            .held_bytes(u64::MAX)
-            .options(RunOptions {
+        let outcome = Run {
+            held_bytes: u64::MAX,
+            options: RunOptions {
                 overwrite: true,
                 ..RunOptions::default()
-            })
-            .dedup(&task, &self.folder.path().join("kept"))?;
+            },
+            ..Run::new(engine, &self.inputs)
+        }
+        .dedup(&task, &self.folder.path().join("kept"))?;
         Ok(outcome.report.counts.kept)
     }
 }

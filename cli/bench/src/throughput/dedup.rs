@@ -86,13 +86,15 @@ impl<'a> Dedup<'a> {
 
 impl Workload for Dedup<'_> {
     fn pass(&mut self) -> Result<()> {
-        Run::new(&self.engine, self.files.inputs())
-            .options(RunOptions {
+        Run {
+            options: RunOptions {
                 overwrite: true,
                 ..RunOptions::default()
-            })
-            .dedup(&self.task, &self.output.path().join(RESULTS))
-            .map(drop)
+            },
+            ..Run::new(&self.engine, self.files.inputs())
+        }
+        .dedup(&self.task, &self.output.path().join(RESULTS))
+        .map(drop)
     }
 
     fn checksum(&mut self) -> Result<u64> {

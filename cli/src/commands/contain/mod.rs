@@ -16,7 +16,7 @@ use crate::arguments::{
     SelectionArguments, are_files, check_field, modes_of_files,
 };
 use crate::options::{Given, Mode};
-use crate::outputs::{Destination, OutputArguments};
+use crate::outputs::{Destination, OutputArguments, temporary};
 use crate::streams::with_stdin;
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
@@ -222,37 +222,27 @@ impl ContainArguments {
         // Items come in other formats than documents.
         let items =
             Inputs::find(&self.items.against, None).map_err(simgpu::error::without_piping)?;
-        let mut run = ContainRun::new(&inputs, &items)
-            .item_fields(item_fields)
-            .rule(self.items.decision.rule())
-            .action(self.action())
-            .mark_field(&self.mark_field)
-            .hits_format(match self.hits_format {
+        let run = ContainRun {
+            item_fields,
+            rule: self.items.decision.rule(),
+            action: self.action(),
+            mark_field: self.mark_field.clone(),
+            hits_format: match self.hits_format {
                 HitsFormatArgument::Jsonl => HitsFormat::JsonLines,
                 HitsFormatArgument::Parquet => HitsFormat::Parquet,
-            })
-            .suggest_ignore(self.suggest_ignore)
-            .samples(!self.no_samples)
-            .fields(self.fields())
-            .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids)
-            .options(self.outputs.options(caller));
-        if let Some(limit) = self.selection.limit {
-            run = run.limit(limit);
-        }
-        if let Some(file) = &self.items.phrases {
-            run = run.phrases(file.clone());
-        }
-        if let Some(file) = &self.items.ignore {
-            run = run.ignore(file.clone());
-        }
-        if let Some(memory) = self.memory.memory {
-            run = run.memory(memory);
-        }
-        let run = match (&self.temp_dir, output) {
-            (Some(folder), _) => run.temporary(folder.clone()),
-            (None, None) => run.temporary(std::env::temp_dir()),
-            (None, Some(_)) => run,
+            },
+            suggest_ignore: self.suggest_ignore,
+            samples: !self.no_samples,
+            fields: self.fields(),
+            on_bad_record: self.records.bad.on_bad_record.resolve(),
+            unique_ids: self.records.unique_ids,
+            limit: self.selection.limit,
+            phrases: self.items.phrases.clone(),
+            ignore: self.items.ignore.clone(),
+            memory: self.memory.memory,
+            temporary: temporary(self.temp_dir.as_deref(), output),
+            options: self.outputs.options(caller),
+            ..ContainRun::new(&inputs, &items)
         };
         Ok(run.run(output)?)
     }

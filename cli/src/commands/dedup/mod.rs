@@ -167,28 +167,26 @@ impl DedupArguments {
 
     /// Sets the options of a run that decide which documents are kept and what is written.
     fn set_output<'a>(&self, run: Run<'a>) -> anyhow::Result<Run<'a>> {
-        let mut run = run
-            .prefer_source(globs("prefer_source", &self.prefer_source)?)
-            .removed_format(match self.removed_format {
+        let keeps_longest = matches!(self.clusters.keep, KeepArgument::Longest);
+        if self.keep_by.is_some() && keeps_longest {
+            return Err(usage(Conflict::KeepTwice.into()));
+        }
+        Ok(Run {
+            keep_by: self.keep_by.as_deref().map(KeepBy::new),
+            prefer_source: globs("prefer_source", &self.prefer_source)?,
+            source_field: self.source_field.as_deref().map(FieldPath::new),
+            samples: !self.no_samples,
+            removed_format: match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
                 Some(RemovedFormatArgument::JsonlZst) => RemovedFormat::JsonLinesZstd,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
-            })
-            .action(match self.action {
+            },
+            action: match self.action {
                 ActionArgument::Drop => Action::Drop,
                 ActionArgument::Report => Action::Report,
-            });
-        run = run.samples(!self.no_samples);
-        if let Some(field) = &self.source_field {
-            run = run.source_field(FieldPath::new(field));
-        }
-        if let Some(keep_by) = &self.keep_by {
-            if let KeepArgument::Longest = self.clusters.keep {
-                return Err(usage(Conflict::KeepTwice.into()));
-            }
-            run = run.keep_by(KeepBy::new(keep_by));
-        }
-        Ok(run)
+            },
+            ..run
+        })
     }
 
     fn task(&self, search: &SearchArguments, scheme: &Scheme) -> anyhow::Result<Dedup> {
@@ -220,8 +218,11 @@ impl DedupArguments {
         let inputs = self.input.find(pairs.engine())?;
         given.check(&modes_of_files(&inputs))?;
         terminal::announce_pairs(caller.progress, &pairs);
-        let run = self.run.set(pairs.run(&inputs));
-        let run = self.hold.set(run.options(self.outputs.options(caller)));
+        let run = Run {
+            options: self.outputs.options(caller),
+            ..pairs.run(&inputs)
+        };
+        let run = self.hold.set(self.run.set(run));
         let task = self.clusters.task(pairs.search().clone());
         write(self.set_output(run)?, &task, destination)
     }
@@ -288,8 +289,13 @@ impl DedupArguments {
         let run = self.set_output(run)?;
         let engine = &settings.engine;
         let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
-        let run = indexes.iter().fold(run, Run::against_index);
-        let run = run.add_kept(self.add);
+        let mut run = Run {
+            adds_kept: self.add,
+            ..run
+        };
+        for index in &indexes {
+            run.against_index(index);
+        }
         write(run, &task, destination)
     }
 

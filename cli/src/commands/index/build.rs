@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use simgpu::pipeline::Measure;
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Search, Verification};
-use simgpu_files::{IndexOutcome, SignatureFile, SignatureRun};
+use simgpu_files::{IndexOutcome, Run, SignatureFile, SignatureRun};
 
 use super::add::OnKnownIdArgument;
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
@@ -164,9 +164,11 @@ impl IndexBuildArguments {
         let signatures = SignatureFile::open(signatures)?;
         let search = self.search(signatures.scheme())?;
         terminal::announce_signatures(caller.progress, &signatures, &search);
-        let run = SignatureRun::new(signatures)
-            .options(caller.options())
-            .on_known_id(self.on_known_id.resolve());
+        let run = SignatureRun {
+            options: caller.options(),
+            on_known_id: self.on_known_id.resolve(),
+            ..SignatureRun::new(signatures)
+        };
         let memory = usize::try_from(self.memory.unwrap_or(MEMORY))
             .map_err(|_| Usage::error("`memory` is more than a process can address"))?;
         let temporary = self.temp_dir.as_deref();
@@ -203,16 +205,12 @@ impl IndexBuildArguments {
                 terminal::announce(caller.progress, &settings.engine, Some(&search));
             }
         }
-        let run = settings.over(&self.input, &inputs, caller.options());
-        let run = run.restart(self.restart);
-        let run = match self.memory {
-            Some(memory) => run.memory(memory),
-            None => run,
-        };
-        let run = run.on_known_id(self.on_known_id.resolve());
-        let run = match &self.temp_dir {
-            Some(folder) => run.temporary(folder.clone()),
-            None => run,
+        let run = Run {
+            restart: self.restart,
+            memory: self.memory,
+            on_known_id: self.on_known_id.resolve(),
+            temporary: self.temp_dir.clone(),
+            ..settings.over(&self.input, &inputs, caller.options())
         };
         Ok(run.build_index(&self.folder.index, &search)?)
     }

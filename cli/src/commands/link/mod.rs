@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 use simgpu_files::RunOptions;
 use simgpu_io::Inputs;
 use simgpu_link::{
-    ComparedField, Equivalents, IdFields, Link, LinkOutcome, LinkReport, LinkRun, Matching, Score,
+    ComparedField, Equivalents, IdFields, Link, LinkOutcome, LinkReport, LinkRun, Matching,
+    RecordFields, Score,
 };
 
 use super::execute;
@@ -19,7 +20,7 @@ use crate::arguments::{
     number,
 };
 use crate::options::{Given, Mode};
-use crate::outputs::ShownArguments;
+use crate::outputs::{ShownArguments, temporary};
 use crate::streams::{is_stream, read_file, with_stdin};
 use crate::terminal::Lines;
 use crate::{Usage, terminal, usage};
@@ -195,23 +196,23 @@ impl LinkArguments {
             }
             (output, false) => output.as_deref(),
         };
-        let mut run = LinkRun::new(&inputs[0], self.compared()?)
-            .id_field(self.id_fields()?, self.records.needs_id())
-            .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids)
-            .options(RunOptions {
+        let fields = RecordFields {
+            id: self.id_fields()?,
+            id_required: self.records.needs_id(),
+            ..RecordFields::new(self.compared()?)
+        };
+        let run = LinkRun {
+            second: inputs.get(1),
+            on_bad_record: self.records.bad.on_bad_record.resolve(),
+            unique_ids: self.records.unique_ids,
+            memory: self.memory.memory,
+            temporary: temporary(None, output),
+            options: RunOptions {
                 overwrite: self.overwrite,
                 ..caller.options()
-            });
-        if let Some(memory) = self.memory.memory {
-            run = run.memory(memory);
-        }
-        if output.is_none() {
-            run = run.temporary(std::env::temp_dir());
-        }
-        if let Some(second) = inputs.get(1) {
-            run = run.with(second);
-        }
+            },
+            ..LinkRun::new(&inputs[0], fields)
+        };
         Ok(run.link(&task, output)?)
     }
 

@@ -8,6 +8,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
+use simgpu_files::Against;
 use simgpu_io::{FieldPath, Fields, Inputs, Naming};
 use simgpu_passages::{PassageAction, PassagesFormat, PassagesOutcome, PassagesRun};
 
@@ -17,7 +18,7 @@ use crate::arguments::{
     SelectionArguments, are_files, check_field, globs, memory_size, modes_of_files, whole_number,
 };
 use crate::options::{Given, Mode};
-use crate::outputs::{Destination, OutputArguments};
+use crate::outputs::{Destination, OutputArguments, temporary};
 use crate::streams::with_stdin;
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
@@ -208,56 +209,50 @@ impl PassagesArguments {
         let references = self.against.resolve()?;
         references.check_no_index("name the files that the index was built of")?;
         let reference = references.find_with(self.naming()?)?;
-        let run = self.run(&inputs).options(self.outputs.options(caller));
-        let run = run.prefer_source(globs("prefer_source", &self.prefer_source)?);
-        let run = match &reference {
-            Some(reference) => run.against(reference, self.against.fields(self.fields())),
-            None => run,
-        };
-        let run = match (&self.temp_dir, output) {
-            (Some(folder), _) => run.temporary(folder.clone()),
-            (None, None) => run.temporary(std::env::temp_dir()),
-            (None, Some(_)) => run,
+        let run = PassagesRun {
+            options: self.outputs.options(caller),
+            prefer_source: globs("prefer_source", &self.prefer_source)?,
+            against: reference.as_ref().map(|inputs| Against {
+                inputs,
+                fields: self.against.fields(self.fields()),
+            }),
+            temporary: temporary(self.temp_dir.as_deref(), output),
+            ..self.run(&inputs)
         };
         Ok(run.run(output)?)
     }
 
     /// The run, but for its output.
     fn run<'a>(&self, inputs: &'a Inputs) -> PassagesRun<'a> {
-        let mut run = PassagesRun::new(inputs, self.passages.units())
-            .occurrences(self.passages.occurrences())
-            .min_count(self.passages.min_count.get())
-            .only_against(self.only_against)
-            .other_documents(self.passages.other_documents())
-            .action(match self.action {
+        PassagesRun {
+            occurrences: self.passages.occurrences(),
+            min_count: self.passages.min_count.get(),
+            only_against: self.only_against,
+            other_documents: self.passages.other_documents(),
+            action: match self.action {
                 PassageActionArgument::Report => PassageAction::Report,
                 PassageActionArgument::Cut => PassageAction::Cut,
                 PassageActionArgument::Mark => PassageAction::Mark,
                 PassageActionArgument::Drop => PassageAction::Drop {
                     max_covered: self.max_covered,
                 },
-            })
-            .mark_field(&self.mark_field)
-            .snap(self.snap.snap())
-            .fields(self.fields())
-            .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids)
-            .samples(!self.no_samples)
-            .format(match self.passages_format {
+            },
+            mark_field: self.mark_field.clone(),
+            snap: self.snap.snap(),
+            fields: self.fields(),
+            on_bad_record: self.records.bad.on_bad_record.resolve(),
+            unique_ids: self.records.unique_ids,
+            samples: !self.no_samples,
+            format: match self.passages_format {
                 PassagesFormatArgument::Jsonl => PassagesFormat::JsonLines,
                 PassagesFormatArgument::Parquet => PassagesFormat::Parquet,
-            })
-            .restart(self.restart);
-        if let Some(units) = self.min_left {
-            run = run.min_left(units);
+            },
+            restart: self.restart,
+            min_left: self.min_left,
+            memory: self.memory,
+            limit: self.selection.limit,
+            ..PassagesRun::new(inputs, self.passages.units())
         }
-        if let Some(memory) = self.memory {
-            run = run.memory(memory);
-        }
-        if let Some(limit) = self.selection.limit {
-            run = run.limit(limit);
-        }
-        run
     }
 
     /// The modes that the arguments and the names of the inputs lead to.

@@ -107,16 +107,19 @@ impl PlanArguments {
         write_documents(&input, measured, progress)?;
         let inputs = Inputs::find(&[input], None)?;
         let drawn = Drawn(progress);
-        let run = Run::new(&engine, &inputs).options(RunOptions {
-            progress: &drawn,
-            ..RunOptions::default()
-        });
-        let run = run.memory(if is_on_disk {
-            // Too little for its documents.
-            measured.documents * per_document
-        } else {
-            u64::MAX
-        });
+        let run = Run {
+            options: RunOptions {
+                progress: &drawn,
+                ..RunOptions::default()
+            },
+            memory: Some(if is_on_disk {
+                // Too little for its documents.
+                measured.documents * per_document
+            } else {
+                u64::MAX
+            }),
+            ..Run::new(&engine, &inputs)
+        };
         let outcome = run.dedup(&Dedup::new(search), &folder.path().join("results"));
         Ok(Some(Plan {
             documents,

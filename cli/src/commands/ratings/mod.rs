@@ -260,13 +260,13 @@ impl RatingsArguments {
         let inputs = Inputs::find_with(&self.inputs, self.rated.format.naming())?;
         let inputs = with_stdin(inputs)?;
         let names = self.rated.names_file()?;
-        let mut run = RatingsRun::new(&inputs)
-            .fields(fields)
-            .on_bad_record(self.rated.bad.on_bad_record.resolve())
-            .options(self.outputs.options(caller));
-        if let Some(names) = &names {
-            run = run.names(names);
-        }
+        let run = RatingsRun {
+            fields,
+            names: names.as_ref(),
+            on_bad_record: self.rated.bad.on_bad_record.resolve(),
+            options: self.outputs.options(caller),
+            ..RatingsRun::new(&inputs)
+        };
         Ok(with_output(destination, |output| run.run(&task, output))?)
     }
 

@@ -57,25 +57,47 @@ pub struct ContainOutcome {
 /// ```
 #[must_use]
 pub struct ContainRun<'a> {
-    pub(crate) inputs: &'a Inputs,
-    items: &'a Inputs,
-    item_fields: ItemFields,
-    pub(crate) rule: Rule,
-    pub(crate) action: ContainAction,
-    pub(crate) mark_field: String,
-    pub(crate) samples: bool,
-    pub(crate) hits_format: HitsFormat,
-    phrases: Option<PathBuf>,
-    ignore: Option<PathBuf>,
-    pub(crate) suggest_ignore: bool,
-    pub(crate) fields: Fields,
-    on_bad_record: OnBadRecord,
-    unique_ids: bool,
-    batch_bytes: usize,
-    memory: Option<u64>,
-    limit: Option<NonZeroU64>,
-    temporary: Option<PathBuf>,
-    pub(crate) options: RunOptions<'a>,
+    #[doc(hidden)]
+    pub inputs: &'a Inputs,
+    #[doc(hidden)]
+    pub items: &'a Inputs,
+    /// The fields of the items.
+    pub item_fields: ItemFields,
+    /// What decides whether an item is in a document.
+    pub rule: Rule,
+    /// What to do with documents that hold items; default [`ContainAction::Report`].
+    pub action: ContainAction,
+    /// The field that [`ContainAction::Mark`] adds to each record; default `contained`. Its value is a list of pairs, the
+    /// first byte and the end of each place in the text.
+    pub mark_field: String,
+    /// Whether hits, and the page, have the text found, and some around it; default true.
+    pub samples: bool,
+    /// The format of the list of hits; default [`HitsFormat::JsonLines`].
+    pub hits_format: HitsFormat,
+    /// A file of counts that a reading wrote, `phrases.parquet`, by which public phrases are excused; default none.
+    pub phrases: Option<PathBuf>,
+    /// A file of phrases to ignore, one a line: see
+    /// [`Contain::with_ignored`](crate::Contain::with_ignored).
+    pub ignore: Option<PathBuf>,
+    /// Whether to write `ignore.txt`: the phrases that many documents have without the item; default false.
+    pub suggest_ignore: bool,
+    /// The fields of a record; default `text` and `id`.
+    pub fields: Fields,
+    /// What the run does with a bad record, of documents or items; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// Whether a repeated id is an error; default false.
+    pub unique_ids: bool,
+    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
+    pub batch_bytes: usize,
+    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
+    /// They do not bound what the run holds of all items. Does not affect the result.
+    pub memory: Option<u64>,
+    /// Reads only the first `records` records of the inputs, in order, bad ones included.
+    pub limit: Option<NonZeroU64>,
+    /// The folder for temporary files; default beside the results, or else the current folder.
+    pub temporary: Option<PathBuf>,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for ContainRun<'_> {
@@ -112,127 +134,6 @@ impl<'a> ContainRun<'a> {
             temporary: None,
             options: RunOptions::default(),
         }
-    }
-
-    /// The fields of the items.
-    pub fn item_fields(self, item_fields: ItemFields) -> Self {
-        ContainRun {
-            item_fields,
-            ..self
-        }
-    }
-
-    /// What decides whether an item is in a document.
-    pub fn rule(self, rule: Rule) -> Self {
-        ContainRun { rule, ..self }
-    }
-
-    /// What to do with documents that hold items; default [`ContainAction::Report`].
-    pub fn action(self, action: ContainAction) -> Self {
-        ContainRun { action, ..self }
-    }
-
-    /// The field that [`ContainAction::Mark`] adds to each record; default `contained`. Its value is a list of pairs, the
-    /// first byte and the end of each place in the text.
-    pub fn mark_field(self, field: &str) -> Self {
-        ContainRun {
-            mark_field: field.to_owned(),
-            ..self
-        }
-    }
-
-    /// The format of the list of hits; default [`HitsFormat::JsonLines`].
-    pub fn hits_format(self, hits_format: HitsFormat) -> Self {
-        ContainRun {
-            hits_format,
-            ..self
-        }
-    }
-
-    /// A file of counts that a reading wrote, `phrases.parquet`, by which public phrases are excused; default none.
-    pub fn phrases(self, file: PathBuf) -> Self {
-        ContainRun {
-            phrases: Some(file),
-            ..self
-        }
-    }
-
-    /// A file of phrases to ignore, one a line: see
-    /// [`Contain::with_ignored`](crate::Contain::with_ignored).
-    pub fn ignore(self, file: PathBuf) -> Self {
-        ContainRun {
-            ignore: Some(file),
-            ..self
-        }
-    }
-
-    /// Whether to write `ignore.txt`: the phrases that many documents have without the item; default false.
-    pub fn suggest_ignore(self, suggest_ignore: bool) -> Self {
-        ContainRun {
-            suggest_ignore,
-            ..self
-        }
-    }
-
-    /// Whether hits, and the page, have the text found, and some around it; default true.
-    pub fn samples(self, samples: bool) -> Self {
-        ContainRun { samples, ..self }
-    }
-
-    /// The fields of a record; default `text` and `id`.
-    pub fn fields(self, fields: Fields) -> Self {
-        ContainRun { fields, ..self }
-    }
-
-    /// What the run does with a bad record, of documents or items; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        ContainRun {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// Whether a repeated id is an error; default false.
-    pub fn unique_ids(self, unique_ids: bool) -> Self {
-        ContainRun { unique_ids, ..self }
-    }
-
-    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
-    pub fn batch_bytes(self, batch_bytes: usize) -> Self {
-        ContainRun {
-            batch_bytes,
-            ..self
-        }
-    }
-
-    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
-    /// They do not bound what the run holds of all items. Does not affect the result.
-    pub fn memory(self, bytes: u64) -> Self {
-        ContainRun {
-            memory: Some(bytes),
-            ..self
-        }
-    }
-
-    /// Reads only the first `records` records of the inputs, in order, bad ones included.
-    pub fn limit(self, records: NonZeroU64) -> Self {
-        ContainRun {
-            limit: Some(records),
-            ..self
-        }
-    }
-
-    /// The folder for temporary files; default beside the results, or else the current folder.
-    pub fn temporary(self, folder: PathBuf) -> Self {
-        ContainRun {
-            temporary: Some(folder),
-            ..self
-        }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        ContainRun { options, ..self }
     }
 
     /// Finds the items and writes them into a folder: `hits.jsonl` or `hits.parquet`, `items.jsonl`, `phrases.parquet`,

@@ -50,11 +50,17 @@ fn results_account_for_every_record() {
             };
             let run = |name: &str, memory| {
                 let told = Watched::stop_at(usize::MAX);
-                let run = skipping(&engine, &inputs).memory(memory);
-                let run = run.options(RunOptions {
-                    overwrite: true,
-                    ..watched_by(&told)
-                });
+                let run = Run {
+                    memory: Some(memory),
+                    ..skipping(&engine, &inputs)
+                };
+                let run = Run {
+                    options: RunOptions {
+                        overwrite: true,
+                        ..watched_by(&told)
+                    },
+                    ..run
+                };
                 run.dedup(&task, &place.path(name)).unwrap();
                 assert_complete(&place, name);
                 assert_eq!(told.has("goes on on disk"), memory == LITTLE);

@@ -2,9 +2,9 @@ use std::io;
 
 use super::progress::Done;
 use super::*;
-use crate::RunOptions;
 use crate::run::check_compression_level;
 use crate::tests::{Place, Watched, engine, place, skipping, task, watched_by};
+use crate::{Run, RunOptions};
 use simgpu_io::Compression;
 
 #[test]
@@ -85,7 +85,10 @@ fn a_kept_file_that_cannot_be_written_is_an_error() {
     let blocked = place.path("out/.partial/kept/d.jsonl");
     let block = || std::fs::create_dir_all(&blocked).unwrap();
     let told = Watched::at("write", 0, &block);
-    let run = skipping(&engine, &inputs).options(watched_by(&told));
+    let run = Run {
+        options: watched_by(&told),
+        ..skipping(&engine, &inputs)
+    };
     let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
     assert!(failed.to_string().contains("d.jsonl"), "{failed}");
     assert!(!place.path("out/report.json").exists());
@@ -95,10 +98,13 @@ fn a_kept_file_that_cannot_be_written_is_an_error() {
 fn levels_need_a_compressed_output() {
     let (place, engine) = (place(), engine());
     let inputs = place.inputs();
-    let run = skipping(&engine, &inputs).options(RunOptions {
-        compression_level: Some(3),
-        ..RunOptions::default()
-    });
+    let run = Run {
+        options: RunOptions {
+            compression_level: Some(3),
+            ..RunOptions::default()
+        },
+        ..skipping(&engine, &inputs)
+    };
     let refused = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
     assert!(
         refused.to_string().contains("`compression_level`"),

@@ -7,7 +7,7 @@ use crate::tests::{
     Place, assert_complete, change_unseen, engine, engine_of_bytes, overwriting, place, search,
     skipping, task,
 };
-use crate::{PairsOutput, RunOptions};
+use crate::{Against, PairsOutput, RunOptions};
 use simgpu::engine::Engine;
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::search::{CandidateMethod, Identical, Pairs, Search, ShortDocuments, Verification};
@@ -17,7 +17,10 @@ use simgpu_io::{Globs, KeepBy};
 fn write_pairs(place: &Place, name: &str, engine: &Engine, task: &Pairs) -> PairsFile {
     let inputs = place.inputs();
     let path = place.path(name);
-    let run = skipping(engine, &inputs).options(overwriting(true));
+    let run = Run {
+        options: overwriting(true),
+        ..skipping(engine, &inputs)
+    };
     run.pairs(task, PairsOutput::File(&path)).unwrap();
     PairsFile::open(&path).unwrap()
 }
@@ -60,8 +63,14 @@ fn clusters(place: &Place, folder: &str) -> Vec<(u64, bool)> {
 /// A run with the preferences of one kind.
 fn preferring(run: Run<'_>, kind: usize) -> Run<'_> {
     match kind {
-        2 => run.keep_by(KeepBy::new("score")),
-        3 => run.prefer_source(Globs::new(&["d.jsonl"]).unwrap()),
+        2 => Run {
+            keep_by: Some(KeepBy::new("score")),
+            ..run
+        },
+        3 => Run {
+            prefer_source: Globs::new(&["d.jsonl"]).unwrap(),
+            ..run
+        },
         _ => run,
     }
 }
@@ -118,13 +127,22 @@ fn removed_documents_are_those_of_a_search() {
                     keep: [KeepPolicy::First, KeepPolicy::Longest][usize::from(kind == 1)],
                     ..Dedup::new(search)
                 };
-                let run = skipping(&engine, &inputs).options(overwriting(true));
+                let run = Run {
+                    options: overwriting(true),
+                    ..skipping(&engine, &inputs)
+                };
                 let run = preferring(run, kind);
                 let expected = run.dedup(&asked(of_search.clone()), &place.path("out"));
                 let expected = expected.unwrap().report;
-                let run = pairs.run(&inputs).options(overwriting(true));
+                let run = Run {
+                    options: overwriting(true),
+                    ..pairs.run(&inputs)
+                };
                 // Once from memory, and once again from the files.
-                let run = preferring(run, kind).held_bytes((kind as u64 % 2) << 20);
+                let run = Run {
+                    held_bytes: (kind as u64 % 2) << 20,
+                    ..preferring(run, kind)
+                };
                 let found = run.dedup(&asked(pairs.search().clone()), &place.path("from"));
                 let found = found.unwrap().report;
                 assert_complete(&place, "from");
@@ -181,7 +199,10 @@ fn refusal(place: &Place, asked: impl FnOnce(&mut Dedup)) -> String {
         let inputs = place.inputs();
         let mut task = Dedup::new(pairs.search().clone());
         asked(&mut task);
-        let run = pairs.run(&inputs).options(overwriting(true));
+        let run = Run {
+            options: overwriting(true),
+            ..pairs.run(&inputs)
+        };
         run.dedup(&task, &place.path("out")).map(|_| ())
     });
     let refused = refused.unwrap_err().to_string();
@@ -321,19 +342,34 @@ fn tasks_that_pairs_do_not_serve_are_refused() {
     place.write("old.jsonl", "{\"text\": \"one\"}\n");
     let old = Inputs::find(&[place.path("old.jsonl")], None).unwrap();
     let task = Dedup::new(pairs.search().clone());
-    let run = pairs.run(&inputs).against(&old, pairs.fields());
+    let against = || {
+        Some(Against {
+            inputs: &old,
+            fields: pairs.fields(),
+        })
+    };
+    let run = Run {
+        against: against(),
+        ..pairs.run(&inputs)
+    };
     let refused = run
         .dedup(&task, &place.path("out"))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("`against`"), "{refused}");
-    let run = pairs.run(&inputs).memory(1000);
+    let run = Run {
+        memory: Some(1000),
+        ..pairs.run(&inputs)
+    };
     let refused = run
         .dedup(&task, &place.path("out"))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("1000 bytes"), "{refused}");
-    let run = skipping(&engine, &inputs).against(&old, pairs.fields());
+    let run = Run {
+        against: against(),
+        ..skipping(&engine, &inputs)
+    };
     let across = place.path("across.jsonl");
     run.pairs(&listed, PairsOutput::File(&across)).unwrap();
     let refused = PairsFile::open(&across).unwrap_err().to_string();
@@ -352,17 +388,23 @@ fn limits_and_streams_are_those_of_the_search() {
             overwrite: true,
             ..RunOptions::default()
         };
-        let run = run.options(options);
+        let run = Run { options, ..run };
         run.dedup(&task(&engine), Path::new(&place.path("out")))
             .unwrap()
             .report
     };
     let listed = Pairs::new(search(&engine, Verification::Exact));
-    let run = skipping(&engine, &inputs).limit(limit);
+    let run = Run {
+        limit: Some(limit),
+        ..skipping(&engine, &inputs)
+    };
     run.pairs(&listed, PairsOutput::File(&path)).unwrap();
     let pairs = PairsFile::open(&path).unwrap();
     let found = some(pairs.run(&inputs));
-    let expected = some(skipping(&engine, &inputs).limit(limit));
+    let expected = some(Run {
+        limit: Some(limit),
+        ..skipping(&engine, &inputs)
+    });
     assert_eq!(found.counts.documents, 99);
     assert_eq!(found.counts.kept, expected.counts.kept);
     let mut streamed = Vec::new();

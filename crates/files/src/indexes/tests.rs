@@ -39,10 +39,12 @@ fn dedup(
     progress: &dyn Progress,
 ) -> Result<()> {
     let engine = engine();
-    let run = skipping(&engine, inputs)
-        .against_index(index)
-        .add_kept(true);
-    let run = run.options(watched_by(progress));
+    let mut run = Run {
+        adds_kept: true,
+        options: watched_by(progress),
+        ..skipping(&engine, inputs)
+    };
+    run.against_index(index);
     run.dedup(task, folder).map(|_| ())
 }
 

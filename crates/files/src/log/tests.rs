@@ -1,6 +1,6 @@
 use super::*;
-use crate::DedupOutput;
 use crate::tests::{Watched, change_unseen, engine, place, skipping, task, watched_by};
+use crate::{DedupOutput, Run};
 use simgpu::engine::Engine;
 use simgpu::pipeline::Weighting;
 
@@ -17,7 +17,10 @@ fn a_file_that_changes_after_the_count_is_an_error() {
     let told = Watched::at("read", 1, &change);
     let temporary = &place.path("out");
     std::fs::create_dir(temporary).unwrap();
-    let run = skipping(&engine, &inputs).options(watched_by(&told));
+    let run = Run {
+        options: watched_by(&told),
+        ..skipping(&engine, &inputs)
+    };
     let failed = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });
     assert!(matches!(failed, Err(Error::InputChanged { path: of }) if of == path));
 }
@@ -26,7 +29,10 @@ fn a_file_that_changes_after_the_count_is_an_error() {
 fn a_bad_record_ends_the_run_unless_it_is_skipped() {
     let (place, engine) = (place(), engine());
     let inputs = place.inputs();
-    let run = skipping(&engine, &inputs).on_bad_record(OnBadRecord::Fail);
+    let run = Run {
+        on_bad_record: OnBadRecord::Fail,
+        ..skipping(&engine, &inputs)
+    };
     let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
     let Error::BadRecord(bad) = failed else {
         panic!("{failed}");

@@ -10,7 +10,10 @@ fn pairs_are_the_same_wherever_they_go() {
     let (place, engine) = (place(), engine());
     let inputs = place.inputs();
     let task = Pairs::new(search(&engine, Verification::Exact));
-    let run = |memory| skipping(&engine, &inputs).memory(memory);
+    let run = |memory| Run {
+        memory: Some(memory),
+        ..skipping(&engine, &inputs)
+    };
     let (file, disk) = (place.path("pairs.jsonl"), place.path("disk.jsonl"));
     let outcome = run(1 << 30).pairs(&task, PairsOutput::File(&file)).unwrap();
     let pairs = place.lines("pairs.jsonl");
@@ -45,7 +48,10 @@ fn only_pairs_are_protected() {
     let task = Pairs::new(search(&engine, Verification::Exact));
     let file = place.path("pairs.csv");
     let write = |overwrite| {
-        let run = skipping(&engine, &inputs).options(overwriting(overwrite));
+        let run = Run {
+            options: overwriting(overwrite),
+            ..skipping(&engine, &inputs)
+        };
         run.pairs(&task, PairsOutput::File(&file))
     };
     // A report without pairs is left from an interrupted run.
@@ -70,7 +76,10 @@ fn pairs_without_their_report_are_replaced() {
     let task = Pairs::new(search(&engine, Verification::Exact));
     let file = place.path("out/pairs.csv");
     let write = || {
-        let run = skipping(&engine, &inputs).page(true);
+        let run = Run {
+            page: true,
+            ..skipping(&engine, &inputs)
+        };
         run.pairs(&task, PairsOutput::File(&file))
     };
     place.write("out/other", "");

@@ -17,8 +17,18 @@ fn stop_and_go_on(engine: &Engine, job: Job<'_>, results: &dyn Fn(&Place, &str) 
     let place = place();
     let inputs = place.inputs();
     let run = |name: &str, told: &Watched<'_>| {
-        let run = skipping(engine, &inputs).memory(LITTLE).held_bytes(0);
-        job(run.options(watched_by(told)), &place.path(name))
+        let run = Run {
+            memory: Some(LITTLE),
+            held_bytes: 0,
+            ..skipping(engine, &inputs)
+        };
+        job(
+            Run {
+                options: watched_by(told),
+                ..run
+            },
+            &place.path(name),
+        )
     };
     let told = Watched::stop_at(usize::MAX);
     run("whole", &told).unwrap();
@@ -75,9 +85,11 @@ fn stopped(place: &Place, inputs: &Inputs) {
     let engine = engine();
     let told = Watched::at("compare", 0, &|| ());
     let stop = StopIn(&told);
-    let run = skipping(&engine, inputs)
-        .memory(LITTLE)
-        .options(watched_by(&stop));
+    let run = Run {
+        memory: Some(LITTLE),
+        options: watched_by(&stop),
+        ..skipping(&engine, inputs)
+    };
     let stopped = run.dedup(&task(&engine), &place.path("out"));
     assert!(
         matches!(stopped, Err(Error::Resumable { .. })),
@@ -130,10 +142,12 @@ fn what_a_complete_run_left_is_removed_and_what_a_stopped_one_left_is_kept() {
     let (out, temporary) = (place.path("out"), place.path("temporary"));
     std::fs::create_dir(&temporary).unwrap();
     let run = |options| {
-        let run = skipping(&engine, &inputs)
-            .memory(LITTLE)
-            .temporary(temporary.clone());
-        run.options(options).dedup(&task(&engine), &out)
+        let run = Run {
+            memory: Some(LITTLE),
+            temporary: Some(temporary.clone()),
+            ..skipping(&engine, &inputs)
+        };
+        Run { options, ..run }.dedup(&task(&engine), &out)
     };
     let told = Watched::at("compare", 0, &|| ());
     let stop = StopIn(&told);
@@ -192,14 +206,26 @@ fn temporary_files_that_stay_are_reported() {
     place.write("tmp/simgpu-spill-x/.lock", "");
     place.write("tmp/simgpu-spill-x/folder/file", "");
     let told = Watched::stop_at(usize::MAX);
-    let run = skipping(&engine, &inputs).temporary(place.path("tmp"));
-    let run = run.options(watched_by(&told));
+    let run = Run {
+        temporary: Some(place.path("tmp")),
+        ..skipping(&engine, &inputs)
+    };
+    let run = Run {
+        options: watched_by(&told),
+        ..run
+    };
     run.dedup(&task(&engine), &place.path("out")).unwrap();
     assert!(told.has("simgpu-spill-x could not be removed"));
     std::fs::remove_dir_all(place.path("tmp/simgpu-spill-x/folder")).unwrap();
     let told = Watched::stop_at(usize::MAX);
-    let run = skipping(&engine, &inputs).temporary(place.path("tmp"));
-    let run = run.options(watched_by(&told));
+    let run = Run {
+        temporary: Some(place.path("tmp")),
+        ..skipping(&engine, &inputs)
+    };
+    let run = Run {
+        options: watched_by(&told),
+        ..run
+    };
     run.dedup(&task(&engine), &place.path("again")).unwrap();
     assert!(!told.has("could not be removed"));
     assert!(left_in(&place.path("tmp")).is_empty());
@@ -213,13 +239,20 @@ fn another_run_is_refused_unless_it_begins_anew() {
     let out = place.path("out");
     let mut other = task(&engine);
     other.search.threshold = 0.7;
-    let run = || skipping(&engine, &inputs).memory(LITTLE);
+    let run = || Run {
+        memory: Some(LITTLE),
+        ..skipping(&engine, &inputs)
+    };
     let refused = run().dedup(&other, &out).unwrap_err().to_string();
     assert!(
         refused.contains("`threshold` was 0.5, and is 0.7"),
         "{refused}"
     );
-    let outcome = run().restart(true).dedup(&other, &out).unwrap();
+    let anew = Run {
+        restart: true,
+        ..run()
+    };
+    let outcome = anew.dedup(&other, &out).unwrap();
     assert_eq!(outcome.resumed, 0);
 }
 
@@ -228,7 +261,11 @@ fn a_run_that_begins_anew_reads_anew() {
     let (place, engine) = (place(), engine());
     let inputs = place.inputs();
     stopped(&place, &inputs);
-    let run = skipping(&engine, &inputs).memory(LITTLE).restart(true);
+    let run = Run {
+        memory: Some(LITTLE),
+        restart: true,
+        ..skipping(&engine, &inputs)
+    };
     let outcome = run.dedup(&task(&engine), &place.path("out")).unwrap();
     assert_eq!(outcome.resumed, 0);
 }
@@ -238,8 +275,14 @@ fn bad_records_that_were_skipped_are_found_again() {
     let (place, engine) = (place(), engine());
     let inputs = place.inputs();
     stopped(&place, &inputs);
-    let run = skipping(&engine, &inputs).memory(LITTLE);
-    let run = run.on_bad_record(OnBadRecord::Fail);
+    let run = Run {
+        memory: Some(LITTLE),
+        ..skipping(&engine, &inputs)
+    };
+    let run = Run {
+        on_bad_record: OnBadRecord::Fail,
+        ..run
+    };
     let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
     let is_bad = |error: &Error| matches!(error, Error::BadRecord(_));
     let found = match &failed {

@@ -16,7 +16,7 @@ impl<'a> Run<'a> {
         let (major, minor, patch) = words_v1::UNICODE_VERSION;
         let has_words = matches!(shingling.unit, Unit::Words | Unit::StopWords(_));
         let weights = self.fields.weights.as_ref();
-        let against = self.against.as_ref().map(|(_, fields)| fields);
+        let against = self.against.as_ref().map(|against| &against.fields);
         let size = shingling.unit.takes_size().then(|| shingling.size.get());
         Parameters {
             scheme: scheme.to_string(),

@@ -9,12 +9,18 @@ fn outputs_and_temporary_files_stay_apart() {
     for (temporary, is_refused) in [("out", true), ("out/below", true), ("other", false)] {
         let temporary = place.path(temporary);
         std::fs::create_dir_all(&temporary).unwrap();
-        let run = skipping(&engine, &inputs).temporary(temporary.clone());
+        let run = Run {
+            temporary: Some(temporary.clone()),
+            ..skipping(&engine, &inputs)
+        };
         let refused = run.check_temporary_outside(&out);
         assert_eq!(refused.is_err(), is_refused, "{}", temporary.display());
     }
     let into = |output: &str| {
-        let run = skipping(&engine, &inputs).options(overwriting(true));
+        let run = Run {
+            options: overwriting(true),
+            ..skipping(&engine, &inputs)
+        };
         run.dedup(&task(&engine), &place.path(output))
     };
     for inside in ["in", "in/b", "in/new"] {

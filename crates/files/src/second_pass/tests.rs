@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use super::parts::RowNumbers;
 use super::*;
+use crate::Run;
 use crate::tests::{
     Watched, change_unseen, engine, engine_of_bytes, place, skipping, task, watched_by,
 };
@@ -51,9 +52,11 @@ fn a_file_that_changes_between_the_passes_is_an_error() {
         let path = place.path("in/d.jsonl");
         let change = || change_unseen(&path);
         let told = Watched::at(stage, 0, &change);
-        let run = skipping(&engine, &inputs)
-            .held_bytes(0)
-            .options(watched_by(&told));
+        let run = Run {
+            held_bytes: 0,
+            options: watched_by(&told),
+            ..skipping(&engine, &inputs)
+        };
         let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
         assert!(
             matches!(failed, Error::InputChanged { path: of } if of == path),
@@ -70,10 +73,16 @@ fn held_files_are_not_read_again() {
     let path = place.path("in/d.jsonl");
     let change = || change_unseen(&path);
     let told = Watched::at("write", 0, &change);
-    let run = skipping(&engine, &inputs).options(watched_by(&told));
+    let run = Run {
+        options: watched_by(&told),
+        ..skipping(&engine, &inputs)
+    };
     run.dedup(&task(&engine), &place.path("held")).unwrap();
     change_unseen_back(&path);
-    let run = skipping(&engine, &inputs).held_bytes(0);
+    let run = Run {
+        held_bytes: 0,
+        ..skipping(&engine, &inputs)
+    };
     run.dedup(&task(&engine), &place.path("read")).unwrap();
     assert!(place.results("held") == place.results("read"));
 }

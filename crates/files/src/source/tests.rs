@@ -7,9 +7,15 @@ fn report(place: &Place, limit: Option<u64>) -> (Result<Report>, Watched<'static
     let engine = engine();
     let told = Watched::stop_at(usize::MAX);
     let inputs = place.inputs();
-    let mut run = skipping(&engine, &inputs).options(watched_by(&told));
+    let mut run = Run {
+        options: watched_by(&told),
+        ..skipping(&engine, &inputs)
+    };
     if let Some(limit) = limit.and_then(NonZeroU64::new) {
-        run = run.limit(limit);
+        run = Run {
+            limit: Some(limit),
+            ..run
+        };
     }
     let temporary = &place.path("in");
     let outcome = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });

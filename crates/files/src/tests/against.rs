@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{LITTLE, Place, engine, engine_of_bytes, overwriting, place, search, task};
-use crate::run::Run;
+use crate::run::{Against, Run};
 use simgpu::engine::Engine;
 use simgpu::pipeline::Clustering;
 use simgpu::search::{CandidateMethod, Dedup, Search, Verification};
@@ -52,8 +52,14 @@ fn with_reference() -> (Place, Inputs, Inputs) {
 }
 
 fn against<'a>(engine: &'a Engine, inputs: &'a Inputs, old: &'a Inputs) -> Run<'a> {
-    let run = Run::new(engine, inputs).on_bad_record(OnBadRecord::Skip);
-    run.against(old, fields("body", "key"))
+    Run {
+        on_bad_record: OnBadRecord::Skip,
+        against: Some(Against {
+            inputs: old,
+            fields: fields("body", "key"),
+        }),
+        ..Run::new(engine, inputs)
+    }
 }
 
 /// The file and row of a record.
@@ -172,9 +178,12 @@ fn assert_complete(place: &Place, folder: &str) {
 type Results = BTreeMap<String, Vec<u8>>;
 
 fn run(place: &Place, task: &Dedup, run: Run<'_>) -> Results {
-    run.options(overwriting(true))
-        .dedup(task, &place.path("out"))
-        .unwrap();
+    Run {
+        options: overwriting(true),
+        ..run
+    }
+    .dedup(task, &place.path("out"))
+    .unwrap();
     assert_complete(place, "out");
     place.results("out")
 }
@@ -201,10 +210,20 @@ fn a_run_accounts_for_both_sides() {
                 };
                 let new = || against(&engine, &inputs, &old);
                 let expected = run(&place, &task, new());
+                let in_little = || Run {
+                    memory: Some(LITTLE),
+                    ..new()
+                };
                 for other in [
-                    new().memory(LITTLE),
-                    new().memory(LITTLE).held_bytes(0),
-                    new().held_bytes(0),
+                    in_little(),
+                    Run {
+                        held_bytes: 0,
+                        ..in_little()
+                    },
+                    Run {
+                        held_bytes: 0,
+                        ..new()
+                    },
                 ] {
                     assert_eq!(run(&place, &task, other), expected, "{task:?}");
                 }
@@ -219,11 +238,21 @@ fn preferences_are_those_of_the_inputs() {
     let engine = engine();
     let task = task(&engine);
     let new = || {
-        let run = against(&engine, &inputs, &old).keep_by(KeepBy::new("score"));
-        run.prefer_source(simgpu_io::Globs::new(&["d.jsonl"]).unwrap())
+        let run = Run {
+            keep_by: Some(KeepBy::new("score")),
+            ..against(&engine, &inputs, &old)
+        };
+        Run {
+            prefer_source: simgpu_io::Globs::new(&["d.jsonl"]).unwrap(),
+            ..run
+        }
     };
     let expected = run(&place, &task, new());
-    assert_eq!(run(&place, &task, new().memory(LITTLE)), expected);
+    let in_little = Run {
+        memory: Some(LITTLE),
+        ..new()
+    };
+    assert_eq!(run(&place, &task, in_little), expected);
     let plain = run(&place, &task, against(&engine, &inputs, &old));
     assert_ne!(plain["removed.jsonl"], expected["removed.jsonl"]);
 }
@@ -235,15 +264,23 @@ fn an_empty_reference_changes_no_kept_record() {
     let none = Inputs::find(&[place.path("none")], None).unwrap();
     let engine = engine();
     let task = task(&engine);
-    let plain = Run::new(&engine, &inputs).on_bad_record(OnBadRecord::Skip);
+    let plain = Run {
+        on_bad_record: OnBadRecord::Skip,
+        ..Run::new(&engine, &inputs)
+    };
     plain.dedup(&task, &place.path("plain")).unwrap();
     for memory in [LITTLE, u64::MAX] {
-        let run = against(&engine, &inputs, &none).memory(memory);
-        let report = run
-            .options(overwriting(true))
-            .dedup(&task, &place.path("out"))
-            .unwrap()
-            .report;
+        let run = Run {
+            memory: Some(memory),
+            ..against(&engine, &inputs, &none)
+        };
+        let report = Run {
+            options: overwriting(true),
+            ..run
+        }
+        .dedup(&task, &place.path("out"))
+        .unwrap()
+        .report;
         assert_eq!(report.counts.reference, Some(0));
         let kept = |name: &str| -> Results {
             let results = place.results(name).into_iter();

@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Schema};
 
 use crate::fields::{FieldPath, Fields, Wanted};
-use crate::refusal::{Refusal, listed, several};
+use crate::refusal::{Refusal, any_of, listed, several};
 
 /// The fields that a run needs of each record.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +168,16 @@ fn check_column(
                     "join the texts of each list in one column, with the program that wrote the file, and {choose}"
                 ),
                 _ if parameter == "text_field" => {
-                    format!("{choose}, or rename the columns of this file")
+                    let texts = schema
+                        .fields()
+                        .iter()
+                        .filter(|field| fits(field.data_type()));
+                    let texts: Vec<&String> = texts.map(|field| field.name()).collect();
+                    if texts.is_empty() {
+                        format!("{choose}; the file has none of {wanted}")
+                    } else {
+                        format!("{choose}: {wanted} are in {}", any_of("column", &texts))
+                    }
                 }
                 _ => choose,
             },
@@ -200,7 +209,7 @@ fn check_column(
             });
             let problem = format!("there is no {what} \"{path}\"; {listed}");
             let of_tokens = if parameter == "tokens_field" {
-                ", or pass another `unit` if the records have texts in place of tokens"
+                ", or leave out `unit=tokens` if the records have texts in place of tokens"
             } else {
                 ""
             };

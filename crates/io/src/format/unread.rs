@@ -171,7 +171,10 @@ const MAGIC: [(&[u8], UnreadFormat); 17] = [
     ),
     (
         b"PARE",
-        UnreadFormat::new("an encrypted Parquet file", "decrypt it"),
+        UnreadFormat::new(
+            "an encrypted Parquet file",
+            "read it with a program that has its key, such as pyarrow (`decryption_properties`), and write it without encryption",
+        ),
     ),
     (b"WARC/", WARC),
     (b"Obj\x01", AVRO),

@@ -66,6 +66,8 @@ fn without_prefixes(problem: String) -> String {
     }
     if rest.len() == problem.len() {
         problem
+    } else if let Some(unread) = rest.strip_prefix("NYI: ") {
+        format!("its Parquet is not read: {unread}")
     } else {
         format!("it is damaged, or breaks the Parquet format: {rest}")
     }
@@ -89,8 +91,8 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         return "write the file again with another codec, such as zstd, by the program that wrote it";
     }
     if is("invalid utf8") {
-        return "a name in the schema is not UTF-8: rename that column in the program that wrote the file, and write the file \
-                again";
+        return "a name in the schema is not UTF-8: write the file again with another name for that column, by the program that \
+                wrote it";
     }
     match format {
         // Pyarrow would read the damaged bytes, for it compares no checksums.

@@ -67,7 +67,7 @@ impl PassagesRun<'_> {
     /// Refuses tokens of texts, texts of tokens, and cuts of lists.
     fn check_tokens(&self) -> Result<()> {
         let is_tokens = self.units.unit == PassageUnit::Tokens;
-        let against = self.against.as_ref().map(|(_, fields)| fields);
+        let against = self.against.as_ref().map(|against| &against.fields);
         let mut fields = std::iter::once(&self.fields).chain(against);
         if fields.any(|fields| fields.is_tokens != is_tokens || fields.weights.is_some()) {
             return Err(Error::Parameter {

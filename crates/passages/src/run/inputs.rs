@@ -31,16 +31,16 @@ impl<'a> PassagesRun<'a> {
     pub(crate) fn reference_files(&self) -> usize {
         self.against
             .as_ref()
-            .map_or(0, |(reference, _)| reference.files.len())
+            .map_or(0, |against| against.inputs.files.len())
     }
 
     /// All files: those of the reference, then the inputs, preferred ones first.
     pub(super) fn files(&self, temporary: &Path) -> Result<Vec<InputFile>> {
         let progress = self.options.progress;
         let mut files = Vec::new();
-        if let Some((reference, _)) = &self.against {
-            self.inputs.check_apart_from(reference)?;
-            files.clone_from(&reference.files);
+        if let Some(against) = &self.against {
+            self.inputs.check_apart_from(against.inputs)?;
+            files.clone_from(&against.inputs.files);
         }
         let inputs = self.inputs.with_copy_of_stream(temporary, progress)?;
         let names = inputs.iter().map(|file| Some(&*file.relative));
@@ -55,7 +55,7 @@ impl<'a> PassagesRun<'a> {
 
     /// The inputs, and the reference.
     pub(super) fn all_inputs(&self) -> impl Iterator<Item = &'a Inputs> {
-        let against = self.against.as_ref().map(|(reference, _)| *reference);
+        let against = self.against.as_ref().map(|against| against.inputs);
         std::iter::once(self.inputs).chain(against)
     }
 
@@ -66,10 +66,12 @@ impl<'a> PassagesRun<'a> {
             batch_bytes: self.batch_bytes,
             temporary: Some(temporary),
             limit: self.limit.map(NonZeroU64::get),
-            reference: self
-                .against
-                .as_ref()
-                .map(|(reference, fields)| (reference.files.len(), Wanted::Document(fields))),
+            reference: self.against.as_ref().map(|against| {
+                (
+                    against.inputs.files.len(),
+                    Wanted::Document(&against.fields),
+                )
+            }),
             // In memory twice, as a record and as a text, which may take three quarters.
             longest: LongestRecord::within(self.memory).with_share([3, 8]),
             ..Reading::new(Wanted::Document(&self.fields))

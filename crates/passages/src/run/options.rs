@@ -10,7 +10,7 @@ use crate::report::{PassageParameters, PassagesFormat};
 use crate::sources::Occurrences;
 use crate::units::{PassageUnit, PassageUnits};
 use simgpu::error::Result;
-use simgpu_files::{RunOptions, ended};
+use simgpu_files::{Against, RunOptions, ended};
 use simgpu_io::{Fields, Globs, Inputs, OnBadRecord, OutputFolder};
 
 /// What to do with passages.
@@ -71,29 +71,62 @@ impl PassageAction {
 /// ```
 #[must_use]
 pub struct PassagesRun<'a> {
-    pub(crate) inputs: &'a Inputs,
-    pub(crate) against: Option<(&'a Inputs, Fields)>,
-    pub(crate) only_against: bool,
-    pub(crate) prefer_source: Globs,
-    pub(crate) units: PassageUnits,
-    pub(crate) occurrences: Occurrences,
-    pub(crate) min_count: u32,
-    pub(crate) other_documents: bool,
-    pub(crate) action: PassageAction,
-    pub(crate) mark_field: String,
-    pub(crate) snap: Snap,
-    pub(crate) min_left: Option<NonZeroU64>,
-    pub(crate) memory: Option<u64>,
-    pub(crate) fields: Fields,
-    pub(crate) on_bad_record: OnBadRecord,
-    pub(crate) unique_ids: bool,
-    pub(crate) batch_bytes: usize,
-    pub(crate) limit: Option<NonZeroU64>,
-    pub(crate) temporary: Option<PathBuf>,
-    pub(crate) samples: bool,
-    pub(crate) format: PassagesFormat,
-    pub(crate) restart: bool,
-    pub(crate) options: RunOptions<'a>,
+    #[doc(hidden)]
+    pub inputs: &'a Inputs,
+    /// Compares the inputs with a reference, whose records have these fields. Its documents come first: what occurs there is a
+    /// passage of the inputs. It has no passages, is never written, has no limit, and counts apart.
+    pub against: Option<Against<'a>>,
+    /// Covers only passages that occur in the reference; default false.
+    pub only_against: bool,
+    /// Reads the input files that match the first pattern before all others, then those that match the second, and so on, so
+    /// that they are the sources of passages. Patterns match the names of files in reports.
+    pub prefer_source: Globs,
+    #[doc(hidden)]
+    pub units: PassageUnits,
+    /// Which occurrences are covered; default those that occur earlier.
+    pub occurrences: Occurrences,
+    /// Covers only passages that occur so often, all occurrences counted; default 2.
+    pub min_count: u32,
+    /// Covers only passages that occur in another document; default false: what occurs before in the same document is a
+    /// passage, too.
+    pub other_documents: bool,
+    /// What to do with passages; default [`PassageAction::Report`].
+    pub action: PassageAction,
+    /// The field that [`PassageAction::Mark`] adds to each record; default `passages`. Its value is a list of pairs, the
+    /// beginning and end of each covered part, in bytes of the text or in tokens. A record that has the field is an error.
+    pub mark_field: String,
+    /// To what a cut is shrunk; default [`Snap::Words`].
+    pub snap: Snap,
+    /// Removes a document with passages if fewer units than these would be left of it. It is the source of no passage.
+    pub min_left: Option<NonZeroU64>,
+    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
+    /// on disk, with the same results.
+    pub memory: Option<u64>,
+    /// The fields of a record; default `text`, or `tokens` for [`PassageUnit::Tokens`], and `id`.
+    pub fields: Fields,
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
+    pub on_bad_record: OnBadRecord,
+    /// Whether a repeated id is an error; default false.
+    pub unique_ids: bool,
+    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
+    pub batch_bytes: usize,
+    /// Reads only the first `records` records of the inputs, in order, bad ones included.
+    pub limit: Option<NonZeroU64>,
+    /// The folder for temporary files: copies of streams and of compressed tables, and a search on disk. Default beside the
+    /// results, or else the current folder.
+    pub temporary: Option<PathBuf>,
+    /// Whether `report.html` shows texts; default true.
+    pub samples: bool,
+    /// The format of the file of passages; default [`PassagesFormat::JsonLines`].
+    pub format: PassagesFormat,
+    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
+    /// read first, and after each stage. After an error that ends such a run,
+    /// [`Error::Resumable`](simgpu::Error::Resumable), the same run goes on, also with another number of threads or another
+    /// [`PassagesRun::memory`]. One with other inputs or options is refused.
+    pub restart: bool,
+    /// What it has in common with other runs.
+    pub options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for PassagesRun<'_> {
@@ -134,160 +167,6 @@ impl<'a> PassagesRun<'a> {
             restart: false,
             options: RunOptions::default(),
         }
-    }
-
-    /// Compares the inputs with a reference, whose records have these fields. Its documents come first: what occurs there is a
-    /// passage of the inputs. It has no passages, is never written, has no limit, and counts apart.
-    pub fn against(self, reference: &'a Inputs, fields: Fields) -> Self {
-        PassagesRun {
-            against: Some((reference, fields)),
-            ..self
-        }
-    }
-
-    /// Covers only passages that occur in the reference; default false.
-    pub fn only_against(self, only_against: bool) -> Self {
-        PassagesRun {
-            only_against,
-            ..self
-        }
-    }
-
-    /// Reads the input files that match the first pattern before all others, then those that match the second, and so on, so
-    /// that they are the sources of passages. Patterns match the names of files in reports.
-    pub fn prefer_source(self, prefer_source: Globs) -> Self {
-        PassagesRun {
-            prefer_source,
-            ..self
-        }
-    }
-
-    /// Which occurrences are covered; default those that occur earlier.
-    pub fn occurrences(self, occurrences: Occurrences) -> Self {
-        PassagesRun {
-            occurrences,
-            ..self
-        }
-    }
-
-    /// Covers only passages that occur so often, all occurrences counted; default 2.
-    pub fn min_count(self, count: u32) -> Self {
-        PassagesRun {
-            min_count: count,
-            ..self
-        }
-    }
-
-    /// Covers only passages that occur in another document; default false: what occurs before in the same document is a
-    /// passage, too.
-    pub fn other_documents(self, other_documents: bool) -> Self {
-        PassagesRun {
-            other_documents,
-            ..self
-        }
-    }
-
-    /// What to do with passages; default [`PassageAction::Report`].
-    pub fn action(self, action: PassageAction) -> Self {
-        PassagesRun { action, ..self }
-    }
-
-    /// The field that [`PassageAction::Mark`] adds to each record; default `passages`. Its value is a list of pairs, the
-    /// beginning and end of each covered part, in bytes of the text or in tokens. A record that has the field is an error.
-    pub fn mark_field(self, field: &str) -> Self {
-        PassagesRun {
-            mark_field: field.to_owned(),
-            ..self
-        }
-    }
-
-    /// To what a cut is shrunk; default [`Snap::Words`].
-    pub fn snap(self, snap: Snap) -> Self {
-        PassagesRun { snap, ..self }
-    }
-
-    /// Removes a document with passages if fewer units than these would be left of it. It is the source of no passage.
-    pub fn min_left(self, units: NonZeroU64) -> Self {
-        PassagesRun {
-            min_left: Some(units),
-            ..self
-        }
-    }
-
-    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
-    /// on disk, with the same results.
-    pub fn memory(self, bytes: u64) -> Self {
-        PassagesRun {
-            memory: Some(bytes),
-            ..self
-        }
-    }
-
-    /// The fields of a record; default `text`, or `tokens` for [`PassageUnit::Tokens`], and `id`.
-    pub fn fields(self, fields: Fields) -> Self {
-        PassagesRun { fields, ..self }
-    }
-
-    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
-    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
-        PassagesRun {
-            on_bad_record,
-            ..self
-        }
-    }
-
-    /// Whether a repeated id is an error; default false.
-    pub fn unique_ids(self, unique_ids: bool) -> Self {
-        PassagesRun { unique_ids, ..self }
-    }
-
-    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
-    pub fn batch_bytes(self, batch_bytes: usize) -> Self {
-        PassagesRun {
-            batch_bytes,
-            ..self
-        }
-    }
-
-    /// Reads only the first `records` records of the inputs, in order, bad ones included.
-    pub fn limit(self, records: NonZeroU64) -> Self {
-        PassagesRun {
-            limit: Some(records),
-            ..self
-        }
-    }
-
-    /// The folder for temporary files: copies of streams and of compressed tables, and a search on disk. Default beside the
-    /// results, or else the current folder.
-    pub fn temporary(self, folder: PathBuf) -> Self {
-        PassagesRun {
-            temporary: Some(folder),
-            ..self
-        }
-    }
-
-    /// Whether `report.html` shows texts; default true.
-    pub fn samples(self, samples: bool) -> Self {
-        PassagesRun { samples, ..self }
-    }
-
-    /// The format of the file of passages; default [`PassagesFormat::JsonLines`].
-    pub fn format(self, format: PassagesFormat) -> Self {
-        PassagesRun { format, ..self }
-    }
-
-    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
-    /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
-    /// read first, and after each stage. After an error that ends such a run,
-    /// [`Error::Resumable`](simgpu::Error::Resumable), the same run goes on, also with another number of threads or another
-    /// [`PassagesRun::memory`]. One with other inputs or options is refused.
-    pub fn restart(self, restart: bool) -> Self {
-        PassagesRun { restart, ..self }
-    }
-
-    /// What it has in common with other runs.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        PassagesRun { options, ..self }
     }
 
     /// Finds the passages and writes them into a folder: `passages.jsonl`, `report.html` (a page that shows the result),
@@ -333,7 +212,7 @@ impl<'a> PassagesRun<'a> {
 
     /// The parameters, as reports state them.
     pub(super) fn parameters(&self) -> PassageParameters {
-        let against = self.against.as_ref().map(|(_, fields)| fields);
+        let against = self.against.as_ref().map(|against| &against.fields);
         PassageParameters {
             unit: self.units.unit.name(),
             min_length: self.units.min_length.get() as u64,

@@ -46,19 +46,26 @@ pub struct EvaluationOutcome {
 /// fs::write(folder.join("truth.csv"), "id,person\n1,Ann\n2,Ann\n3,Ann\n").unwrap();
 /// let truth = Inputs::find(&[folder.join("truth.csv")], None)?;
 /// let fields = TruthFields::Entity { id: None, entity: FieldPath::new("person") };
-/// let run = EvaluationRun::new(&folder.join("entities.jsonl"), &truth).fields(fields);
+/// let run = EvaluationRun { fields, ..EvaluationRun::new(&folder.join("entities.jsonl"), &truth) };
 /// let pairs = run.evaluate()?.report.pairs;
 /// assert_eq!((pairs.found, pairs.true_, pairs.right), (1, 3, 1));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[must_use]
 pub struct EvaluationRun<'a> {
-    result: PathBuf,
-    truth: &'a Inputs,
-    truth_of_second: Option<&'a Inputs>,
-    fields: TruthFields,
-    examples: usize,
-    options: RunOptions<'a>,
+    #[doc(hidden)]
+    pub result: PathBuf,
+    #[doc(hidden)]
+    pub truth: &'a Inputs,
+    /// The entities of the second input, where two were linked, and the truth of [`EvaluationRun::new`] holds those of the
+    /// first.
+    pub truth_of_second: Option<&'a Inputs>,
+    /// The fields of the truth; default [`TruthFields::Pairs`] in the fields of the program's outputs, or in the first two.
+    pub fields: TruthFields,
+    /// The most wrong and the most missed pairs in the report; default 5.
+    pub examples: usize,
+    /// What it has in common with other runs. Nothing is written.
+    pub options: RunOptions<'a>,
 }
 
 impl fmt::Debug for EvaluationRun<'_> {
@@ -83,30 +90,6 @@ impl<'a> EvaluationRun<'a> {
             examples: 5,
             options: RunOptions::default(),
         }
-    }
-
-    /// The entities of the second input, where two were linked, and the truth of [`EvaluationRun::new`] holds those of the
-    /// first.
-    pub fn with(self, second: &'a Inputs) -> Self {
-        EvaluationRun {
-            truth_of_second: Some(second),
-            ..self
-        }
-    }
-
-    /// The fields of the truth; default [`TruthFields::Pairs`] in the fields of the program's outputs, or in the first two.
-    pub fn fields(self, fields: TruthFields) -> Self {
-        EvaluationRun { fields, ..self }
-    }
-
-    /// The most wrong and the most missed pairs in the report; default 5.
-    pub fn examples(self, examples: usize) -> Self {
-        EvaluationRun { examples, ..self }
-    }
-
-    /// What it has in common with other runs. Nothing is written.
-    pub fn options(self, options: RunOptions<'a>) -> Self {
-        EvaluationRun { options, ..self }
     }
 
     /// Reads the result and the truth, and compares them.

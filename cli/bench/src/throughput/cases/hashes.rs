@@ -4,15 +4,9 @@ use std::sync::Arc;
 
 use super::builder::{Builder, run_of_scheme, updates};
 use crate::targets::ComputeTarget;
-#[cfg(feature = "gpu")]
-use crate::throughput::device::{DeviceStep, Step};
 use crate::throughput::sign::{BufferedSigner, RandomHashes, SignHashes};
 use crate::{Stage, TimedRun};
 use simgpu::Result;
-#[cfg(feature = "gpu")]
-use simgpu::backend::Backend;
-#[cfg(feature = "gpu")]
-use simgpu::internals::DeviceLoad;
 use simgpu::scheme::Scheme;
 
 /// Least approximate shingles per pass on every number of threads.
@@ -20,11 +14,11 @@ const SHARED_SHINGLES: usize = 1_000_000;
 
 /// A scheme at one size on a number of threads.
 #[derive(Clone, Copy)]
-struct SigningCase<'a> {
-    scheme: &'a str,
-    num_perm: u32,
+pub(super) struct SigningCase<'a> {
+    pub(super) scheme: &'a str,
+    pub(super) num_perm: u32,
     /// Shingles per document.
-    length: usize,
+    pub(super) length: usize,
     /// Approximate shingles per pass.
     shingles: usize,
     threads: u32,
@@ -50,10 +44,7 @@ impl Builder<'_> {
                 }
                 let case = self.case(scheme, *threads);
                 self.add_signing(target, case)?;
-                #[cfg(feature = "gpu")]
-                if target.backend == Backend::Gpu {
-                    self.add_steps(target, case)?;
-                }
+                self.add_steps(target, case)?;
             }
         }
         for (i, scheme) in axes.swept.iter().enumerate() {
@@ -120,59 +111,15 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn random(&mut self, scheme: &Scheme, case: SigningCase<'_>) -> Arc<RandomHashes> {
+    pub(super) fn random(&mut self, scheme: &Scheme, case: SigningCase<'_>) -> Arc<RandomHashes> {
         let (documents, width) = (case.documents(), scheme.family().hash_width());
         let random = || Arc::new(RandomHashes::new(documents, case.length, width));
         let key = (documents, case.length, width.bytes());
         self.hashes.entry(key).or_insert_with(random).clone()
     }
-
-    /// Adds the steps of one load on a device.
-    #[cfg(feature = "gpu")]
-    fn add_steps(&mut self, target: &ComputeTarget, case: SigningCase<'_>) -> Result<()> {
-        let scheme = Scheme::named(case.scheme)?.with_num_perm(case.num_perm)?;
-        if !self.supports(target, &scheme) {
-            return Ok(());
-        }
-        let hashes = self.random(&scheme, case);
-        let load = DeviceLoad::of_sets(&scheme, &target.hardware.gpu, &hashes.sets()?)?;
-        let run = TimedRun {
-            documents: load.documents() as u64,
-            threads: 1,
-            updates: updates(&scheme, load.shingles()),
-            ..run_of(Stage::Kernel, target, &scheme, case)
-        };
-        let width = scheme.family().hash_width();
-        let of_load = RandomHashes::new(load.documents(), case.length, width);
-        let expected = self.by_definition(&run, &scheme, &of_load.sets()?)?;
-        self.add_steps_of(load, &run, expected);
-        Ok(())
-    }
-
-    /// Adds the steps of a load.
-    #[cfg(feature = "gpu")]
-    pub(super) fn add_steps_of(&mut self, load: DeviceLoad, run: &TimedRun, expected: u64) {
-        let load = Arc::new(load);
-        for (stage, step) in [
-            (Stage::Upload, Step::Upload),
-            (Stage::Kernel, Step::Kernel),
-            (Stage::Readback, Step::Readback),
-        ] {
-            let run = TimedRun {
-                stage,
-                ..run.clone()
-            };
-            let workload = DeviceStep {
-                load: load.clone(),
-                step,
-                rows: Vec::with_capacity(load.row_bytes()),
-            };
-            self.add(run, Some(expected), workload);
-        }
-    }
 }
 
-fn run_of(
+pub(super) fn run_of(
     stage: Stage,
     target: &ComputeTarget,
     scheme: &Scheme,

@@ -7,12 +7,8 @@ use crate::throughput::stages::Shingle;
 use crate::{Effort, Stage, TimedRun};
 use simgpu::Result;
 use simgpu::backend::Backend;
-#[cfg(feature = "gpu")]
-use simgpu::internals::DeviceLoad;
 use simgpu::pipeline::{Shingler, Shingling, StopWords, Unit};
 use simgpu::scheme::Scheme;
-#[cfg(feature = "gpu")]
-use simgpu::scheme::Width;
 use simgpu::simd::Isa;
 
 impl Builder<'_> {
@@ -34,8 +30,7 @@ impl Builder<'_> {
             for unit in units {
                 for (target, threads) in &ways {
                     self.add_text_signing(target, *threads, &scheme, &Shingling::of(unit.clone()))?;
-                    #[cfg(feature = "gpu")]
-                    if target.backend == Backend::Gpu && *unit == Unit::Bytes {
+                    if *unit == Unit::Bytes {
                         self.add_text_steps(target, &scheme, &Shingling::of(unit.clone()))?;
                     }
                 }
@@ -97,37 +92,6 @@ impl Builder<'_> {
             signer: BufferedSigner::new(self.signer(target, scheme)?, self.sample.len()),
         };
         self.add(run, Some(expected), workload);
-        Ok(())
-    }
-
-    /// Adds the steps of one load of texts, which a device hashes itself if hashes have 32 bits.
-    #[cfg(feature = "gpu")]
-    fn add_text_steps(
-        &mut self,
-        target: &ComputeTarget,
-        scheme: &Scheme,
-        shingling: &Shingling,
-    ) -> Result<()> {
-        if scheme.family().hash_width() != Width::U32 || !self.supports(target, scheme) {
-            return Ok(());
-        }
-        let shingler = Shingler::new(shingling.clone(), scheme, None)?;
-        let gpu = &target.hardware.gpu;
-        let load = DeviceLoad::of_texts(scheme, gpu, &*self.sample, &shingler)?;
-        let texts = || self.sample.iter().take(load.documents());
-        let bytes: usize = texts().map(str::len).sum();
-        let definition = shingler.shingle(&texts().collect::<Vec<_>>());
-        let documents = load.documents() as u64;
-        let run = TimedRun {
-            input: input_name(shingling, self.corpus),
-            documents,
-            shingles: load.shingles() / documents.max(1),
-            updates: updates(scheme, load.shingles()),
-            text_bytes: bytes as u64,
-            ..run_of_scheme(Stage::Kernel, target, scheme)
-        };
-        let expected = self.by_definition(&run, scheme, &definition.sets())?;
-        self.add_steps_of(load, &run, expected);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{against, fields, records, run, with_reference};
 use crate::PairsOutput;
-use crate::run::{Run, RunOptions};
+use crate::run::{Against, Run, RunOptions};
 use crate::tests::{
     LITTLE, Place, Watched, engine, engine_of_bytes, overwriting, place, search, task, watched_by,
 };
@@ -39,7 +39,10 @@ fn tables_say_where_a_kept_document_is() {
 
     let (place, inputs, old) = with_reference();
     let engine = engine();
-    let run = against(&engine, &inputs, &old).removed_format(RemovedFormat::Parquet);
+    let run = Run {
+        removed_format: RemovedFormat::Parquet,
+        ..against(&engine, &inputs, &old)
+    };
     run.dedup(&task(&engine), &place.path("out")).unwrap();
     let table = |name: &str| {
         let file = std::fs::File::open(place.path(name)).unwrap();
@@ -90,11 +93,16 @@ fn only_ids_of_inputs_must_be_unique() {
         ["new.jsonl", "old.jsonl"].map(|name| Inputs::find(&[place.path(name)], None).unwrap());
     let engine = engine();
     for memory in [1, u64::MAX] {
-        let run = Run::new(&engine, &inputs).against(&old, fields("text", "id"));
-        let run = run
-            .unique_ids(true)
-            .memory(memory)
-            .options(overwriting(true));
+        let run = Run {
+            against: Some(Against {
+                inputs: &old,
+                fields: fields("text", "id"),
+            }),
+            unique_ids: true,
+            memory: Some(memory),
+            options: overwriting(true),
+            ..Run::new(&engine, &inputs)
+        };
         let counts = run
             .dedup(&task(&engine), &place.path("out"))
             .unwrap()
@@ -105,11 +113,16 @@ fn only_ids_of_inputs_must_be_unique() {
             (0, 1, 1)
         );
         // A limit is one of the inputs, too.
-        let run = Run::new(&engine, &inputs).against(&old, fields("text", "id"));
-        let run = run
-            .limit(std::num::NonZeroU64::MIN)
-            .memory(memory)
-            .options(overwriting(true));
+        let run = Run {
+            against: Some(Against {
+                inputs: &old,
+                fields: fields("text", "id"),
+            }),
+            limit: Some(std::num::NonZeroU64::MIN),
+            memory: Some(memory),
+            options: overwriting(true),
+            ..Run::new(&engine, &inputs)
+        };
         let counts = run
             .dedup(&task(&engine), &place.path("out"))
             .unwrap()
@@ -129,12 +142,15 @@ fn a_stopped_run_goes_on_with_the_same_files() {
     let task = task(&engine);
     let expected = run(&place, &task, against(&engine, &inputs, &old));
     let begin = |progress: &Watched<'_>, name: &str| {
-        let run = against(&engine, &inputs, &old).memory(LITTLE);
+        let run = Run {
+            memory: Some(LITTLE),
+            ..against(&engine, &inputs, &old)
+        };
         let options = RunOptions {
             overwrite: true,
             ..watched_by(progress)
         };
-        run.options(options)
+        Run { options, ..run }
             .dedup(&task, &place.path(name))
             .map(|_| ())
     };
@@ -173,9 +189,11 @@ fn pairs_across_name_both_sides() {
     let mut all = Vec::new();
     for memory in [LITTLE, u64::MAX] {
         let output = place.path("pairs.jsonl");
-        let run = against(&engine, &inputs, &old)
-            .memory(memory)
-            .options(overwriting(true));
+        let run = Run {
+            memory: Some(memory),
+            options: overwriting(true),
+            ..against(&engine, &inputs, &old)
+        };
         let report = run.pairs(&task, PairsOutput::File(&output)).unwrap().report;
         let lines = place.lines("pairs.jsonl");
         assert_eq!(report.counts.similar_pairs, lines.len() as u64);
