@@ -25,9 +25,9 @@ pub struct ElementPlace {
 pub fn allows_places(criterion: Criterion, a: ElementPlace, b: ElementPlace) -> bool {
     let filter = PairFilter {
         criterion,
-        are_weighted: false,
+        weighted: false,
     };
-    let sets = [a, b].map(|element| SetSummary::of_len(element.len));
+    let sets = [a, b].map(|element| SetSummary::with_len(element.len));
     let placed = |set, element: ElementPlace| PlacedElement {
         set,
         place: element.place,

@@ -22,7 +22,7 @@ pub struct KeyRows {
     keys: Vec<u64>,
     /// Which documents count; empty if all do. Keys stay where they are. To move those of all documents after the first that
     /// does not count took 6 % of the serial time of a run on disk.
-    are_kept: Vec<bool>,
+    kept: Vec<bool>,
 }
 
 impl KeyRows {
@@ -32,24 +32,24 @@ impl KeyRows {
         KeyRows {
             bands,
             keys,
-            are_kept: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
     /// Keeps the documents that are marked. Called once.
-    pub(crate) fn retain(&mut self, are_kept: &[bool]) {
-        debug_assert!(self.are_kept.is_empty());
-        debug_assert_eq!(are_kept.len() * self.bands, self.keys.len());
-        if are_kept.contains(&false) {
-            are_kept.clone_into(&mut self.are_kept);
+    pub(crate) fn retain(&mut self, kept: &[bool]) {
+        debug_assert!(self.kept.is_empty());
+        debug_assert_eq!(kept.len() * self.bands, self.keys.len());
+        if kept.contains(&false) {
+            kept.clone_into(&mut self.kept);
         }
     }
 
     /// The keys of a band.
     pub(crate) fn column(&self, band: usize) -> impl Iterator<Item = &u64> {
-        let mut are_kept = self.are_kept.iter();
+        let mut kept = self.kept.iter();
         self.all_of(band)
-            .filter(move |_| are_kept.next().is_none_or(|is_kept| *is_kept))
+            .filter(move |_| kept.next().is_none_or(|is_kept| *is_kept))
     }
 
     /// The keys of a band, those that do not count included.
@@ -95,7 +95,7 @@ impl BandKeys {
         }
         debug_assert_eq!(rows.bands, self.columns.len());
         let extend = |band: usize, column: &mut Vec<u64>| {
-            if rows.are_kept.is_empty() {
+            if rows.kept.is_empty() {
                 column.extend(rows.all_of(band))
             } else {
                 column.extend(rows.column(band))
@@ -107,8 +107,8 @@ impl BandKeys {
             columns.for_each(|(band, column)| extend(band, column));
             return;
         }
-        let of_job = (rows.bands * JOB / keys).max(1);
-        for_each_chunk(&mut self.columns, of_job, |first, columns| {
+        let job_bands = (rows.bands * JOB / keys).max(1);
+        for_each_chunk(&mut self.columns, job_bands, |first, columns| {
             for (column, band) in columns.iter_mut().zip(first..) {
                 extend(band, column);
             }

@@ -135,8 +135,8 @@ impl Banding {
         let missed = |from, to| {
             let nodes = gauss_legendre(from, to, PANELS);
             let areas = nodes.map(|(similarity, weight)| {
-                let by_one = 1.0 - power(similarity, self.rows);
-                (0..self.bands).fold(weight, |all, _| all * by_one)
+                let factor = 1.0 - power(similarity, self.rows);
+                (0..self.bands).fold(weight, |all, _| all * factor)
             });
             areas.sum::<f64>()
         };

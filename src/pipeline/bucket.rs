@@ -85,7 +85,7 @@ struct DocumentBuckets {
 impl DocumentBuckets {
     /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
     /// there are places.
-    fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
+    fn of(documents: usize, ends: &[usize], members: &[u32], member_places: &[u32]) -> Self {
         // The entries of each row that are not entered yet.
         let missing = zeros(documents);
         for_each_block(members.len(), MEMBERS, &|range| {
@@ -109,12 +109,12 @@ impl DocumentBuckets {
         });
         let mut numbers = into_numbers(numbers);
         sort_rows(&ranges, &mut numbers);
-        let places = zeros(of_members.len());
+        let places = zeros(member_places.len());
         if !places.is_empty() {
             for_each_member(ends, |number, at| {
                 let (start, end) = ranges[members[at] as usize];
                 let before = numbers[start..end].partition_point(|other| *other < number);
-                places[start + before].store(of_members[at], Relaxed);
+                places[start + before].store(member_places[at], Relaxed);
             });
         }
         DocumentBuckets {
@@ -172,9 +172,9 @@ fn sort_rows(ranges: &[(usize, usize)], mut numbers: &mut [u32]) {
     let mut start = 0;
     let parts = ranges.chunks(MEMBERS / 4).map(|ranges| {
         let end = ranges.last().map_or(start, |(_, end)| *end);
-        let (of_part, rest) = std::mem::take(&mut numbers).split_at_mut(end - start);
+        let (part, rest) = std::mem::take(&mut numbers).split_at_mut(end - start);
         numbers = rest;
-        (std::mem::replace(&mut start, end), ranges, of_part)
+        (std::mem::replace(&mut start, end), ranges, part)
     });
     let mut parts: Vec<_> = parts.collect();
     for_each_chunk(&mut parts, 1, |_, parts| {
@@ -194,11 +194,11 @@ impl Buckets {
     /// The first error of `after_band`, which ends the search;
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
     pub fn of(keys: BandKeys, after_band: &mut dyn FnMut(usize) -> Result<()>) -> Result<Self> {
-        Buckets::of_compared(keys, None, after_band)
+        Buckets::compared(keys, None, after_band)
     }
 
     /// The same in a search with a reference: those buckets that hold a pair to compare.
-    pub(crate) fn of_compared(
+    pub(crate) fn compared(
         keys: BandKeys,
         reference: Option<Reference>,
         after_band: &mut dyn FnMut(usize) -> Result<()>,
@@ -213,8 +213,8 @@ impl Buckets {
             let found = map_each_mut(&mut some, |_, column| {
                 buckets_of_column(column.take().unwrap_or_default(), reference.as_ref())
             });
-            for (sizes, of_band) in found.into_iter().collect::<Result<Vec<_>>>()? {
-                members.extend_from_slice(&of_band);
+            for (sizes, band_members) in found.into_iter().collect::<Result<Vec<_>>>()? {
+                members.extend_from_slice(&band_members);
                 ends.extend(sizes.into_iter().scan(
                     ends.last().copied().unwrap_or(0),
                     |end, size| {
@@ -239,7 +239,7 @@ impl Buckets {
     ///
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
-    pub(crate) fn of_members(
+    pub(crate) fn from_members(
         documents: usize,
         bands: usize,
         mut members: Vec<Member>,
@@ -266,7 +266,7 @@ impl Buckets {
     ///
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 pairs or more.
-    pub(crate) fn of_pairs(documents: usize, pairs: &[(u32, u32)]) -> Result<Self> {
+    pub(crate) fn from_pairs(documents: usize, pairs: &[(u32, u32)]) -> Result<Self> {
         let lists = BucketLists {
             ends: (1..=pairs.len()).map(|pair| 2 * pair).collect(),
             members: pairs.iter().flat_map(|(lo, hi)| [*lo, *hi]).collect(),
@@ -316,7 +316,7 @@ impl Buckets {
     }
 
     /// The number of first indexes that are of the reference.
-    pub(super) fn of_reference(&self) -> usize {
+    pub(super) fn reference_len(&self) -> usize {
         let reference = self.reference.as_ref();
         reference.map_or(0, |reference| {
             let is_of = |position: &u32| reference.is_reference(*position);
@@ -333,10 +333,10 @@ impl Buckets {
     /// All documents that the search compares with document `index` have at least this index.
     fn first_partner(&self, index: u32) -> usize {
         let reference = self.reference.as_ref();
-        let of_reference = reference.filter(|reference| {
+        let own = reference.filter(|reference| {
             !reference.is_repeated() && reference.is_reference(self.positions[index as usize])
         });
-        of_reference.map_or(0, |_| self.of_reference())
+        own.map_or(0, |_| self.reference_len())
     }
 
     /// Whether the search compares two documents.
@@ -462,8 +462,8 @@ pub(super) fn shares(a: &[u32], b: &[u32]) -> bool {
 /// Where two ascending lists hold their first common number.
 fn first_common(a: &[u32], b: &[u32]) -> Option<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
-    while let (Some(of_a), Some(of_b)) = (a.get(i), b.get(j)) {
-        match of_a.cmp(of_b) {
+    while let (Some(bucket_a), Some(bucket_b)) = (a.get(i), b.get(j)) {
+        match bucket_a.cmp(bucket_b) {
             Ordering::Equal => return Some((i, j)),
             Ordering::Less => i += 1,
             Ordering::Greater => j += 1,
@@ -597,18 +597,18 @@ mod tests {
     #[test]
     fn buckets_with_a_reference_are_some_of_all() {
         use super::super::reference::Pairing;
-        for (of_reference, kinds) in [(0, 9), (1, 9), (50, 40), (59, 9), (60, 9), (40, 2_000)] {
+        for (reference_len, kinds) in [(0, 9), (1, 9), (50, 40), (59, 9), (60, 9), (40, 2_000)] {
             for pairing in [Pairing::Distinct, Pairing::Input, Pairing::Across] {
                 let (rows, all) = buckets(60, 4, kinds);
-                let mut reference = Reference::new(of_reference, pairing);
+                let mut reference = Reference::new(reference_len, pairing);
                 [3, 17]
                     .into_iter()
                     .for_each(|number| reference.repeat(number));
                 let mut keys = BandKeys::new(Banding::new(4, 1, 4).unwrap());
                 keys.push_rows(&KeyRows::new(4, rows.concat()));
-                let some = Buckets::of_compared(keys, Some(reference.clone()), &mut |_| Ok(()));
+                let some = Buckets::compared(keys, Some(reference.clone()), &mut |_| Ok(()));
                 let some = some.unwrap();
-                let of_band = |buckets: &Buckets, band| -> Vec<Vec<u32>> {
+                let band_positions = |buckets: &Buckets, band| -> Vec<Vec<u32>> {
                     let at = |index: &u32| buckets.positions()[*index as usize];
                     let buckets = buckets.of_band(band);
                     buckets
@@ -616,7 +616,7 @@ mod tests {
                         .collect()
                 };
                 for band in 0..4 {
-                    let mut expected = of_band(&all, band);
+                    let mut expected = band_positions(&all, band);
                     expected.retain(|bucket| {
                         let pairs = bucket
                             .iter()
@@ -626,9 +626,9 @@ mod tests {
                             .any(|(a, b)| reference.compares(a, b))
                     });
                     assert_eq!(
-                        of_band(&some, band),
+                        band_positions(&some, band),
                         expected,
-                        "{of_reference} {kinds} {pairing:?}"
+                        "{reference_len} {kinds} {pairing:?}"
                     );
                 }
             }
@@ -645,27 +645,26 @@ mod tests {
             let first = fmix64(bucket);
             let size = 2 + first % 3;
             let step = 1 + first % 100;
-            let of_bucket = (0..size).map(|i| (first / 100 + i * step) as u32 % documents);
-            let mut of_bucket: Vec<u32> = of_bucket.collect();
-            of_bucket.sort_unstable();
-            of_bucket.dedup();
-            members.extend(of_bucket);
+            let bucket_members = (0..size).map(|i| (first / 100 + i * step) as u32 % documents);
+            let mut bucket_members: Vec<u32> = bucket_members.collect();
+            bucket_members.sort_unstable();
+            bucket_members.dedup();
+            members.extend(bucket_members);
             ends.push(members.len());
         }
-        let of_members: Vec<u32> = (0..).take(members.len()).collect();
+        let member_places: Vec<u32> = (0..).take(members.len()).collect();
         let mut expected = vec![Vec::new(); documents as usize];
         let mut start = 0;
         for (bucket, end) in (0..).zip(&ends) {
-            let entries = members[start..*end].iter().zip(&of_members[start..]);
+            let entries = members[start..*end].iter().zip(&member_places[start..]);
             entries.for_each(|(member, place)| expected[*member as usize].push((bucket, *place)));
             start = *end;
         }
         for threads in [1, 3, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let rows = pool
-                .build()
-                .unwrap()
-                .install(|| DocumentBuckets::of(documents as usize, &ends, &members, &of_members));
+            let rows = pool.build().unwrap().install(|| {
+                DocumentBuckets::of(documents as usize, &ends, &members, &member_places)
+            });
             for (index, expected) in (0..).zip(&expected) {
                 let numbers = expected.iter().map(|(bucket, _)| bucket);
                 assert!(rows.get(index).iter().eq(numbers), "{threads} {index}");
@@ -707,7 +706,7 @@ mod tests {
                     }
                 }
             }
-            let made = Buckets::of_members(keys.len(), bands, members).unwrap();
+            let made = Buckets::from_members(keys.len(), bands, members).unwrap();
             assert_eq!(made.positions(), buckets.positions());
             assert_eq!(made.bands(), buckets.bands());
             for band in 0..bands {

@@ -184,7 +184,7 @@ pub(super) mod tests {
             let mut keys = BandKeys::new(Banding::new(bands, 1, bands).unwrap());
             let rows = self.keys.iter();
             rows.for_each(|row| keys.push_rows(&KeyRows::new(bands, row.clone())));
-            Buckets::of_compared(keys, reference, &mut |_| Ok(())).unwrap()
+            Buckets::compared(keys, reference, &mut |_| Ok(())).unwrap()
         }
 
         /// Some of the documents, with the similarities that they have here.

@@ -100,13 +100,13 @@ impl SequenceComparison {
         let chars = texts.map(|text| text.chars().take(SequenceUnit::Chars.limit() + 1).collect());
         let is_short = |chars: &Vec<char>| chars.len() <= SequenceUnit::Chars.limit();
         if chars.iter().all(is_short) {
-            return SequenceComparison::of_symbols(SequenceUnit::Chars, &chars);
+            return SequenceComparison::from_symbols(SequenceUnit::Chars, &chars);
         }
         let words = texts.map(|text| text.unicode_words().collect());
-        SequenceComparison::of_symbols(SequenceUnit::Words, &words)
+        SequenceComparison::from_symbols(SequenceUnit::Words, &words)
     }
 
-    fn of_symbols<T: Eq + Hash>(unit: SequenceUnit, [a, b]: &[Vec<T>; 2]) -> Self {
+    fn from_symbols<T: Eq + Hash>(unit: SequenceUnit, [a, b]: &[Vec<T>; 2]) -> Self {
         let is_computed = a.len().max(b.len()) <= unit.limit();
         SequenceComparison {
             unit,
@@ -148,10 +148,10 @@ impl SequenceComparison {
 pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
     let signatures = Signatures::of_documents(signer, &texts, shingler)?;
     let mut scratch = Scratch::default();
-    let of_sets = shingler.of_sets();
+    let exact_shingler = shingler.for_sets();
     let [a, b] = texts.map(|text| {
         let mut hashes = Vec::new();
-        of_sets.exact_hashes(Document::Text(text), &mut scratch, &mut hashes);
+        exact_shingler.exact_hashes(Document::Text(text), &mut scratch, &mut hashes);
         hashes.into_iter().collect::<Bag<u64>>()
     });
     let bags = a.compare(&b);

@@ -187,10 +187,10 @@ impl ConnectedSearch<'_> {
     /// reference.
     fn omitted(&self, reached: &[u32], rest: &[u32]) -> u64 {
         let is_of_reference = |index: &&u32| !self.buckets.is_input(**index);
-        let of_reference = |all: &[u32]| all.iter().filter(is_of_reference).count() as u64;
+        let in_reference = |all: &[u32]| all.iter().filter(is_of_reference).count() as u64;
         let pairs = |reached: u64, rest: u64| reached * rest + rest * rest.saturating_sub(1) / 2;
         pairs(reached.len() as u64, rest.len() as u64)
-            - pairs(of_reference(reached), of_reference(rest))
+            - pairs(in_reference(reached), in_reference(rest))
     }
 
     /// The documents of `rest` that are similar to document `index`.
@@ -327,8 +327,8 @@ impl Forest {
         let mut next = starts.clone();
         let mut neighbours = vec![(0, Verified::default()); starts[documents]];
         for (a, b, verified) in edges {
-            for (from, to, of_to) in [(*a, *b, verified.swapped()), (*b, *a, *verified)] {
-                neighbours[next[from as usize]] = (to, of_to);
+            for (from, to, verified) in [(*a, *b, verified.swapped()), (*b, *a, *verified)] {
+                neighbours[next[from as usize]] = (to, verified);
                 next[from as usize] += 1;
             }
         }
@@ -337,8 +337,8 @@ impl Forest {
 
     fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Verified)> {
         let index = index as usize;
-        let of_index = self.starts[index]..self.starts[index + 1];
-        self.neighbours[of_index].iter().copied()
+        let range = self.starts[index]..self.starts[index + 1];
+        self.neighbours[range].iter().copied()
     }
 }
 
@@ -350,12 +350,12 @@ mod tests {
     use super::*;
 
     /// The kept document of each document: the first in keep order of its component of similar candidate pairs.
-    fn by_definition(made: &Made) -> Vec<u32> {
+    fn expected_kept(made: &Made) -> Vec<u32> {
         let documents: Vec<u32> = (0..).take(made.keys.len()).collect();
         let mut kept = documents.clone();
-        let are_similar = |a: u32, b: u32| {
-            let (of_a, of_b) = (&made.keys[a as usize], &made.keys[b as usize]);
-            of_a.iter().zip(of_b).any(|(a, b)| a == b) && made.similarity(a, b) >= 0.5
+        let similar = |a: u32, b: u32| {
+            let (keys_a, keys_b) = (&made.keys[a as usize], &made.keys[b as usize]);
+            keys_a.iter().zip(keys_b).any(|(a, b)| a == b) && made.similarity(a, b) >= 0.5
         };
         let rank = |document: u32| made.ranks[document as usize];
         // As many rounds as a chain is long.
@@ -363,7 +363,7 @@ mod tests {
             for a in &documents {
                 for b in &documents {
                     let first = kept[*b as usize];
-                    if are_similar(*a, *b) && rank(first) < rank(kept[*a as usize]) {
+                    if similar(*a, *b) && rank(first) < rank(kept[*a as usize]) {
                         kept[*a as usize] = first;
                     }
                 }
@@ -378,16 +378,16 @@ mod tests {
             let task = ClusterTask { ranks: Some(&made.ranks), ..ClusterTask::new(&made, 0.5) };
             let buckets = made.buckets();
             let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
-            let expected = by_definition(&made);
+            let expected = expected_kept(&made);
             let mut kept: Vec<u32> = (0..).take(expected.len()).collect();
             for removal in &clusters.removals {
                 kept[removal.document as usize] = removal.kept;
                 let Some((via, similarity)) = removal.via else { panic!() };
                 prop_assert_eq!(expected[via as usize], removal.kept);
-                let of_link = made.similarity(removal.document, via);
-                prop_assert!(of_link >= 0.5 && similarity == Some(of_link));
-                let of_kept = made.similarity(removal.document, removal.kept);
-                prop_assert_eq!(removal.similarity, Some(of_kept));
+                let link_similarity = made.similarity(removal.document, via);
+                prop_assert!(link_similarity >= 0.5 && similarity == Some(link_similarity));
+                let kept_similarity = made.similarity(removal.document, removal.kept);
+                prop_assert_eq!(removal.similarity, Some(kept_similarity));
             }
             prop_assert_eq!(kept, expected);
             prop_assert_eq!(clusters.omitted.pairs, 0);

@@ -70,8 +70,8 @@ impl Detection {
         match self.estimate {
             None => self.banding.candidate_probability(similarity),
             Some(Estimate { least_matches, .. }) => {
-                let of_matches = self.candidates_by_matches(similarity);
-                of_matches.iter().skip(least_matches).sum::<f64>().min(1.0)
+                let shares = self.candidates_by_matches(similarity);
+                shares.iter().skip(least_matches).sum::<f64>().min(1.0)
             }
         }
     }
@@ -122,25 +122,23 @@ impl Detection {
             return None;
         }
         let grid = Grid::around(threshold);
-        let of_candidates: Vec<Vec<f64>> = grid
+        let candidates: Vec<Vec<f64>> = grid
             .similarities
             .iter()
             .map(|similarity| {
-                let mut of_matches = self.candidates_by_matches(*similarity);
-                let sum = of_matches.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-                of_matches.iter_mut().for_each(|share| *share /= sum);
-                of_matches
+                let mut chances = self.candidates_by_matches(*similarity);
+                let sum = chances.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                chances.iter_mut().for_each(|share| *share /= sum);
+                chances
             })
             .collect();
         let [low, high] = [-TILT, TILT].map(|tilt| {
             let first = grid.similarities.iter().map(|at| (tilt * (at - 1.0)).exp());
-            let shares = most_likely(first.collect(), &of_candidates, compared);
+            let shares = most_likely(first.collect(), &candidates, compared);
             let reported = shares
                 .iter()
-                .zip(&of_candidates)
-                .map(|(share, of_matches)| {
-                    share * of_matches.iter().skip(least_matches).sum::<f64>()
-                });
+                .zip(&candidates)
+                .map(|(share, chances)| share * chances.iter().skip(least_matches).sum::<f64>());
             let reported: Vec<f64> = reported.collect();
             let similar: f64 = reported[grid.similar_from..].iter().sum();
             similar / reported.iter().sum::<f64>().max(f64::MIN_POSITIVE)
@@ -152,10 +150,10 @@ impl Detection {
             return Some(Precision { share, error: 1.0 });
         }
         let variance = (low * (1.0 - low)).max(high * (1.0 - high)).max(0.0);
-        let by_chance = (variance * groups).sqrt() / reported as f64;
+        let noise = (variance * groups).sqrt() / reported as f64;
         Some(Precision {
             share,
-            error: (high - low).abs() / 2.0 + 2.0 * by_chance,
+            error: (high - low).abs() / 2.0 + 2.0 * noise,
         })
     }
 }
@@ -223,15 +221,15 @@ impl Grid {
     }
 }
 
-/// The most likely shares of similarities, from the first ones on. `of_candidates` says how likely a candidate of each
+/// The most likely shares of similarities, from the first ones on. `candidates` says how likely a candidate of each
 /// similarity has each number of matches. The last share is not smoothed.
-fn most_likely(first: Vec<f64>, of_candidates: &[Vec<f64>], compared: &[u64]) -> Vec<f64> {
+fn most_likely(first: Vec<f64>, candidates: &[Vec<f64>], compared: &[u64]) -> Vec<f64> {
     const ROUNDS: usize = 100;
     let mut shares = first;
     for _ in 0..ROUNDS {
         let mut next = vec![0.0; shares.len()];
         for (matches, pairs) in compared.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
-            let likelihoods = shares.iter().zip(of_candidates);
+            let likelihoods = shares.iter().zip(candidates);
             let likelihoods: Vec<f64> = likelihoods
                 .map(|(share, of)| share * of.get(matches).unwrap_or(&0.0))
                 .collect();
@@ -311,12 +309,14 @@ mod tests {
             for similarity in [0.6, 0.75, 0.8, 0.85, 1.0] {
                 let drawn = (0..PAIRS).map(|seed| draw(banding, similarity, seed));
                 let reach = estimated.estimate.unwrap().least_matches;
-                let (mut of_candidates, mut of_estimates) = (0.0, 0.0);
+                let (mut found_candidates, mut found_estimates) = (0.0, 0.0);
                 for (is_candidate, matches) in drawn {
-                    of_candidates += f64::from(u8::from(is_candidate));
-                    of_estimates += f64::from(u8::from(is_candidate && matches >= reach));
+                    found_candidates += f64::from(u8::from(is_candidate));
+                    found_estimates += f64::from(u8::from(is_candidate && matches >= reach));
                 }
-                for (detection, found) in [(candidates, of_candidates), (estimated, of_estimates)] {
+                for (detection, found) in
+                    [(candidates, found_candidates), (estimated, found_estimates)]
+                {
                     let share = found / PAIRS as f64;
                     let probability = detection.probability(similarity);
                     let error = (probability * (1.0 - probability) / PAIRS as f64).sqrt();

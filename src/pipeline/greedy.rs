@@ -95,10 +95,10 @@ impl Clusters {
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let mut order: Vec<u32> = (0..).take(buckets.positions().len()).collect();
-        let of_reference = buckets.of_reference();
+        let reference = buckets.reference_len();
         if task.ranks.is_some() {
             let key = |index: &u32| task.rank(buckets.positions()[*index as usize]);
-            sort_by_key(&mut order[of_reference..], key);
+            sort_by_key(&mut order[reference..], key);
         }
         let mut greedy = Greedy {
             kept: vec![0; buckets.count()],
@@ -110,7 +110,7 @@ impl Clusters {
         };
         let known = order.partition_point(|index| greedy.position(*index) < kept.positions);
         // Those of the reference are kept, too. The known ones among them come first.
-        let not_compared = known.max(of_reference);
+        let not_compared = known.max(reference);
         let places: Vec<u32> = match kept.unlisted {
             [] => {
                 let small = task.listed(grouping.small);
@@ -392,11 +392,11 @@ impl Greedy<'_> {
         let Some((other, verified)) = other else {
             return;
         };
-        let is_better = found.best.is_none_or(|(best, of_best)| {
+        let is_better = found.best.is_none_or(|(best, best_verified)| {
             // `None` is never among numbers: a similarity computes all or none.
-            let by_similarity = verified.similarity.partial_cmp(&of_best.similarity);
-            let by_rank = || self.rank(best).cmp(&self.rank(other));
-            by_similarity.is_some_and(|order| order.then_with(by_rank).is_gt())
+            let similarity_order = verified.similarity.partial_cmp(&best_verified.similarity);
+            let rank_order = || self.rank(best).cmp(&self.rank(other));
+            similarity_order.is_some_and(|order| order.then_with(rank_order).is_gt())
         });
         if is_better {
             found.best = Some((other, verified));
@@ -545,7 +545,7 @@ mod tests {
 
     /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket. The first
     /// ones, of a reference, are kept.
-    fn by_definition(
+    fn expected_kept(
         made: &Made,
         ranks: &[u32],
         most: usize,
@@ -574,7 +574,9 @@ mod tests {
             partners.sort_by_key(|other| rank(*other));
             for other in partners {
                 let similarity = made.similarity(document, other);
-                if similarity >= 0.5 && best.is_none_or(|(of_best, _)| similarity > of_best) {
+                if similarity >= 0.5
+                    && best.is_none_or(|(best_similarity, _)| similarity > best_similarity)
+                {
                     best = Some((similarity, other));
                 }
             }
@@ -638,7 +640,7 @@ mod tests {
             reference in prop_oneof![Just(0u32), 1u32..20],
         ) {
             let (ranks, has_reference) = (ranks_after(reference, &made), reference > 0);
-            let (expected, omitted) = by_definition(&made, &ranks, most, reference);
+            let (expected, omitted) = expected_kept(&made, &ranks, most, reference);
             let task = ClusterTask {
                 ranks: Some(&ranks),
                 ..ClusterTask::new(&made, 0.5).bounded(most)

@@ -90,16 +90,16 @@ type Node = (f64, f64);
 
 /// The probabilities of a miss at the nodes, `(1 - s^rows)^bands`, for a growing number of bands.
 struct Misses {
-    by_one: Vec<f64>,
-    by_all: Vec<f64>,
+    band: Vec<f64>,
+    misses: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl Misses {
     fn new(nodes: &[Node], rows: usize) -> Self {
         Misses {
-            by_one: nodes.iter().map(|(s, _)| 1.0 - power(*s, rows)).collect(),
-            by_all: vec![1.0; nodes.len()],
+            band: nodes.iter().map(|(s, _)| 1.0 - power(*s, rows)).collect(),
+            misses: vec![1.0; nodes.len()],
             weights: nodes.iter().map(|(_, weight)| *weight).collect(),
         }
     }
@@ -109,8 +109,8 @@ impl Misses {
         /// Nodes of a panel.
         const LANES: usize = 8;
         let mut sums = [0.0; LANES];
-        let all = self.by_all.chunks_exact_mut(LANES);
-        let one = self.by_one.chunks_exact(LANES);
+        let all = self.misses.chunks_exact_mut(LANES);
+        let one = self.band.chunks_exact(LANES);
         for ((all, one), weights) in all.zip(one).zip(self.weights.chunks_exact(LANES)) {
             for lane in 0..LANES {
                 all[lane] *= one[lane];

@@ -43,7 +43,7 @@ impl ListedPairs {
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 pairs or more.
     pub(crate) fn buckets(&self, documents: usize) -> Result<Buckets> {
-        Buckets::of_pairs(documents, &self.pairs)
+        Buckets::from_pairs(documents, &self.pairs)
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         }
         let buckets = listed.buckets(9).unwrap();
         assert_eq!(buckets.positions(), [0, 2, 4, 7]);
-        let of_two: Vec<_> = buckets.of_band(0).map(<[u32]>::to_vec).collect();
-        assert_eq!(of_two, [[0, 3], [1, 2], [1, 3]]);
+        let pairs: Vec<_> = buckets.of_band(0).map(<[u32]>::to_vec).collect();
+        assert_eq!(pairs, [[0, 3], [1, 2], [1, 3]]);
     }
 }

@@ -170,8 +170,8 @@ mod tests {
     fn bounds_equal_their_definitions() {
         for threshold in THRESHOLDS {
             for a in 1..=120 {
-                let of_subset = |shared: &usize| *shared as f64 / a as f64 >= threshold;
-                let subset = (1..=a).find(of_subset).unwrap();
+                let is_similar = |shared: &usize| *shared as f64 / a as f64 >= threshold;
+                let subset = (1..=a).find(is_similar).unwrap();
                 assert_eq!(least_subset(a, threshold), subset);
                 assert_eq!(Criterion::Jaccard(threshold).prefix_len(a), a - subset + 1);
                 for b in 1..=120 {

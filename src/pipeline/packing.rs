@@ -192,12 +192,12 @@ impl PackedSignatures {
     /// [`Error::Conflict`] unless the words are whole rows of `num_perm` slots, with unused bits 0.
     pub fn from_words(num_perm: usize, bits: SlotBits, words: Vec<u64>) -> Result<Self> {
         let words_per_row = bits.words(num_perm);
-        let are_rows = words_per_row > 0
+        let has_whole_rows = words_per_row > 0
             && words.len().is_multiple_of(words_per_row)
             && words
                 .chunks_exact(words_per_row)
                 .all(|row| bits.rest_is_zero(num_perm, row));
-        if !are_rows {
+        if !has_whole_rows {
             return Err(bits.no_rows(num_perm));
         }
         Ok(PackedSignatures {
@@ -247,7 +247,7 @@ impl PackedSignatures {
     ///
     /// # Errors
     /// As [`PackedSignatures::from_words`].
-    pub(crate) fn of_same_form(&self, words: Vec<u64>) -> Result<Self> {
+    pub(crate) fn with_words(&self, words: Vec<u64>) -> Result<Self> {
         PackedSignatures::from_words(self.num_perm, self.bits, words)
     }
 
@@ -269,15 +269,15 @@ impl PackedSignatures {
     /// # Errors
     /// [`Error::Conflict`] unless the words are a whole row, with unused bits 0.
     pub(crate) fn set_row(&mut self, row: usize, words: &[u64]) -> Result<()> {
-        let of_row = self.bits.words(self.num_perm);
-        if words.len() != of_row || !self.bits.rest_is_zero(self.num_perm, words) {
+        let row_words = self.bits.words(self.num_perm);
+        if words.len() != row_words || !self.bits.rest_is_zero(self.num_perm, words) {
             return Err(self.bits.no_rows(self.num_perm));
         }
         if row >= self.len {
             self.len = row + 1;
-            self.words.resize(self.len * of_row, 0);
+            self.words.resize(self.len * row_words, 0);
         }
-        self.words[row * of_row..][..of_row].copy_from_slice(words);
+        self.words[row * row_words..][..row_words].copy_from_slice(words);
         Ok(())
     }
 
@@ -526,8 +526,8 @@ mod tests {
                     let expected = packed.jaccard_estimate(0, i);
                     let with = restored.jaccard_estimate_with(0, &packed, i);
                     assert_eq!(with.unwrap(), expected);
-                    let of_rows = bits.jaccard_estimate(num_perm, packed.row(0), &row);
-                    assert_eq!(of_rows.unwrap(), expected);
+                    let estimate = bits.jaccard_estimate(num_perm, packed.row(0), &row);
+                    assert_eq!(estimate.unwrap(), expected);
                 }
                 row.push(0);
                 assert!(bits.pack(signatures.row(0), &mut row).is_err());
@@ -551,10 +551,10 @@ mod tests {
         assert!(bits.jaccard_estimate(15, &[1 << 60], &[0]).is_err());
         assert!(bits.jaccard_estimate(0, &[], &[]).is_err());
         assert!(JaccardEstimate::of_packed(3, 2, bits).is_err());
-        let of_16 = PackedSignatures::from_words(16, bits, vec![0]).unwrap();
+        let sixteen = PackedSignatures::from_words(16, bits, vec![0]).unwrap();
         for (num_perm, bits) in [(15, bits), (16, SlotBits::Two)] {
             let other = PackedSignatures::from_words(num_perm, bits, vec![0]).unwrap();
-            assert!(of_16.jaccard_estimate_with(0, &other, 0).is_err());
+            assert!(sixteen.jaccard_estimate_with(0, &other, 0).is_err());
         }
     }
 

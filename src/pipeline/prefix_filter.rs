@@ -36,7 +36,7 @@ pub struct SetSummary {
 impl SetSummary {
     /// A set of which nothing is known but its size.
     #[doc(hidden)]
-    pub fn of_len(len: u64) -> Self {
+    pub fn with_len(len: u64) -> Self {
         SetSummary {
             len,
             parity: Parity::default(),
@@ -68,7 +68,7 @@ pub struct PairFilter {
     #[doc(hidden)]
     pub criterion: Criterion,
     #[doc(hidden)]
-    pub are_weighted: bool,
+    pub weighted: bool,
 }
 
 #[allow(
@@ -82,27 +82,27 @@ impl PairFilter {
     /// # Errors
     /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets, and [`Conflict::ContainedWeights`] for their
     /// containment.
-    pub(crate) fn new(criterion: Criterion, are_weighted: bool) -> Result<Self> {
+    pub(crate) fn new(criterion: Criterion, weighted: bool) -> Result<Self> {
         let criterion = match criterion {
-            Criterion::Jaccard(threshold) if are_weighted => {
+            Criterion::Jaccard(threshold) if weighted => {
                 Criterion::Jaccard(threshold - WEIGHT_ROUNDING)
             }
-            Criterion::Within(_) if are_weighted => return Err(Conflict::DistanceOfWeights.into()),
-            Criterion::Contained(_) if are_weighted => {
+            Criterion::Within(_) if weighted => return Err(Conflict::DistanceOfWeights.into()),
+            Criterion::Contained(_) if weighted => {
                 return Err(Conflict::ContainedWeights.into());
             }
             criterion => criterion,
         };
         Ok(PairFilter {
             criterion,
-            are_weighted,
+            weighted,
         })
     }
 
     /// Whether two sets may be similar by their sizes and parities.
     pub(crate) fn may_be_similar(&self, a: &SetSummary, b: &SetSummary) -> bool {
         self.criterion.allows_sizes(a.len, b.len)
-            && (self.are_weighted || {
+            && (self.weighted || {
                 let (len_a, len_b) = (a.len as usize, b.len as usize);
                 let least = self.criterion.least_overlap(len_a, len_b);
                 a.parity.differences(b.parity) + 2 * least <= len_a + len_b
@@ -127,7 +127,7 @@ impl PairFilter {
     /// filter of PPJoin, MMDS 3.9.6). Sets that pass with a later common element pass with the first, too.
     #[doc(hidden)]
     pub fn passes(&self, a: PlacedElement<'_>, b: PlacedElement<'_>) -> bool {
-        if self.are_weighted {
+        if self.weighted {
             return true;
         }
         let most = a.suffix_len().min(b.suffix_len());

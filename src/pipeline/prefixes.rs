@@ -61,7 +61,7 @@ pub struct Prefixes {
     documents: usize,
     entries: Vec<Entry>,
     /// The number of entries of the whole join, if these are the prefixes of a part of its sets.
-    of_whole: Option<u64>,
+    whole_entries: Option<u64>,
     /// Each set that has entries or may be similar to one with no common element, by ascending position.
     sets: Vec<(u32, SetSummary)>,
 }
@@ -189,16 +189,16 @@ impl Prefixes {
             filter,
             documents,
             entries: Vec::new(),
-            of_whole: None,
+            whole_entries: None,
             sets: Vec::new(),
         }
     }
 
-    /// No prefixes yet, of a part of the sets of a join that has `of_whole` entries in all. Positions are below
+    /// No prefixes yet, of a part of the sets of a join that has `whole_entries` entries in all. Positions are below
     /// `documents`.
-    pub(crate) fn of_part(filter: PairFilter, documents: usize, of_whole: u64) -> Self {
+    pub(crate) fn for_part(filter: PairFilter, documents: usize, whole_entries: u64) -> Self {
         Prefixes {
-            of_whole: Some(of_whole),
+            whole_entries: Some(whole_entries),
             ..Prefixes::new(filter, documents)
         }
     }
@@ -219,7 +219,7 @@ impl Prefixes {
             filter: self.filter,
             documents,
             entries: entries.collect(),
-            of_whole: self.of_whole,
+            whole_entries: self.whole_entries,
             sets: sets.collect(),
         }
     }
@@ -282,14 +282,14 @@ impl Prefixes {
             filter,
             documents,
             mut entries,
-            of_whole,
+            whole_entries,
             mut sets,
         } = self;
-        if of_whole.is_some() {
+        if whole_entries.is_some() {
             sort(&mut entries);
             sets.sort_unstable_by_key(|(position, _)| *position);
         }
-        let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
+        let band_bits = band_bits(whole_entries.unwrap_or(entries.len() as u64));
         let is_small = |summary: &SetSummary| filter.criterion.may_share_nothing(summary.len);
         let (mut ends, mut members) = (Vec::new(), Vec::new());
         let mut bands: Vec<u32> = Vec::new();
@@ -317,11 +317,11 @@ impl Prefixes {
         };
         let buckets = Buckets::new(documents, lists, &small)?;
         let mut positions = buckets.positions().iter().peekable();
-        let of_index = sets.into_iter().filter_map(|(position, summary)| {
+        let summaries = sets.into_iter().filter_map(|(position, summary)| {
             let is_shared = positions.next_if_eq(&&position).is_some();
             is_shared.then_some(summary)
         });
-        let sets: Vec<SetSummary> = of_index.collect();
+        let sets: Vec<SetSummary> = summaries.collect();
         let small = sets.iter().zip(0..).filter(|(set, _)| is_small(set));
         let mut small: Vec<(u64, u32)> = small.map(|(set, index)| (set.len, index)).collect();
         sort(&mut small);
@@ -365,12 +365,12 @@ pub(crate) fn compared_among(
     reference: Option<&Reference>,
 ) -> u64 {
     let all = pairs_among(documents.len() as u64);
-    let of_reference = reference.map_or(0, |reference| {
+    let reference_documents = reference.map_or(0, |reference| {
         documents
             .filter(|document| !reference.is_input(*document))
             .count()
     });
-    all - pairs_among(of_reference as u64)
+    all - pairs_among(reference_documents as u64)
 }
 
 /// The number of pairs, if both orders of each were counted.
@@ -423,16 +423,16 @@ pub(crate) struct PrefixFinder {
 
 impl PrefixFinder {
     /// For sets of `words` in all: elements or, if they are weighted, elements and weights.
-    pub(crate) fn new(criterion: Criterion, are_weighted: bool, words: u64) -> Result<Self> {
+    pub(crate) fn new(criterion: Criterion, weighted: bool, words: u64) -> Result<Self> {
         Ok(PrefixFinder {
-            filter: PairFilter::new(criterion, are_weighted)?,
+            filter: PairFilter::new(criterion, weighted)?,
             counts: ElementCounts::for_elements(words),
         })
     }
 
     /// Counts the elements of a set. Threads may do so in any order.
     pub(crate) fn count(&self, set: &[u64]) {
-        if self.filter.are_weighted {
+        if self.filter.weighted {
             let elements = set.as_chunks().0.iter();
             elements.for_each(|[hash, _]: &[u64; 2]| self.counts.add(*hash));
         } else {
@@ -446,7 +446,7 @@ impl PrefixFinder {
     /// [`Error::TooManyShingles`] for 2^32 elements or more.
     pub(crate) fn find(&self, set: &[u64], scratch: &mut PrefixScratch) -> Result<Option<Prefix>> {
         match self.filter.criterion {
-            Criterion::Jaccard(threshold) if self.filter.are_weighted => {
+            Criterion::Jaccard(threshold) if self.filter.weighted => {
                 Ok(scratch.weighted_prefix(set, &self.counts, threshold))
             }
             criterion => scratch.prefix(set, &self.counts, criterion),
@@ -715,7 +715,7 @@ mod tests {
             .collect()
     }
 
-    fn by_brute_force(lists: &Lists, threshold: f64) -> Vec<(u32, u32)> {
+    fn brute_force(lists: &Lists, threshold: f64) -> Vec<(u32, u32)> {
         let documents = u32::try_from(Sets::len(lists)).unwrap();
         let pairs = (0..documents).flat_map(|lo| (lo + 1..documents).map(move |hi| (lo, hi)));
         pairs
@@ -760,7 +760,7 @@ mod tests {
     proptest! {
         #[test]
         fn join_finds_what_brute_force_finds(lists in lists(), threshold in thresholds()) {
-            prop_assert_eq!(joined(&lists, threshold), by_brute_force(&lists, threshold));
+            prop_assert_eq!(joined(&lists, threshold), brute_force(&lists, threshold));
         }
 
         #[test]
@@ -769,13 +769,13 @@ mod tests {
             let greedy = Clusters::greedy(lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
             let connected =
                 Clusters::connected(&lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
-            let pairs = by_brute_force(&lists, threshold);
+            let pairs = brute_force(&lists, threshold);
             let documents = u32::try_from(lists.len()).unwrap();
-            let are_similar = |a: u32, b: u32| pairs.binary_search(&(a.min(b), a.max(b))).is_ok();
+            let similar = |a: u32, b: u32| pairs.binary_search(&(a.min(b), a.max(b))).is_ok();
             let mut kept: Vec<u32> = Vec::new();
             let mut first: Vec<u32> = (0..documents).collect();
             for document in 0..documents {
-                if !kept.iter().any(|other| are_similar(document, *other)) {
+                if !kept.iter().any(|other| similar(document, *other)) {
                     kept.push(document);
                 }
                 for _ in 0..documents {
@@ -958,7 +958,7 @@ mod tests {
                 let subset: Vec<u64> = (0..shared).collect();
                 let below: Vec<u64> = (0..shared - 1).collect();
                 let lists = Lists(vec![full, subset, below]);
-                let expected = by_brute_force(&lists, threshold);
+                let expected = brute_force(&lists, threshold);
                 assert!(expected.contains(&(0, 1)) && !expected.contains(&(0, 2)));
                 assert_eq!(joined(&lists, threshold), expected, "{threshold} {tens}");
             }
@@ -988,8 +988,8 @@ mod tests {
         let finder = PrefixFinder::new(criterion, false, 9_000 * 20).unwrap();
         lists.0.iter().for_each(|list| finder.count(list));
         let filter = PairFilter::new(criterion, false).unwrap();
-        let of_half = |half: u32| {
-            let mut part = Prefixes::of_part(filter, 9_000, elements);
+        let half_buckets = |half: u32| {
+            let mut part = Prefixes::for_part(filter, 9_000, elements);
             for position in (half..9_000).step_by(2) {
                 let prefix = finder
                     .find(lists.get(position), &mut PrefixScratch::default())
@@ -1000,22 +1000,22 @@ mod tests {
         };
         let bands = |buckets: &Buckets| -> Vec<BTreeSet<Vec<u32>>> {
             let position = |index: &u32| buckets.positions()[*index as usize];
-            let of_band = |band| {
+            let position_sets = |band| {
                 buckets
                     .of_band(band)
                     .map(|bucket| bucket.iter().map(position).collect())
             };
             (0..buckets.bands())
-                .map(|band| of_band(band).collect())
+                .map(|band| position_sets(band).collect())
                 .collect()
         };
         let whole = bands(&whole.into_buckets().unwrap());
-        let halves = [0, 1].map(|half| bands(&of_half(half)));
+        let halves = [0, 1].map(|half| bands(&half_buckets(half)));
         let all: BTreeSet<_> = halves.iter().flatten().flatten().collect();
         assert!(all == whole.iter().flatten().collect());
         // No band of a half spans two of the whole.
         for band in halves.iter().flatten() {
-            assert!(whole.iter().any(|of_whole| band.is_subset(of_whole)));
+            assert!(whole.iter().any(|set| band.is_subset(set)));
         }
     }
 

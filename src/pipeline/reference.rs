@@ -127,9 +127,9 @@ mod tests {
                 if mask.count_ones() < 2 {
                     continue;
                 }
-                let of_members = compared(pairing);
+                let pairs = compared(pairing);
                 let is_in = |number: u32| mask >> number & 1 == 1;
-                let some = of_members.iter().any(|(a, b)| is_in(*a) && is_in(*b));
+                let some = pairs.iter().any(|(a, b)| is_in(*a) && is_in(*b));
                 assert_eq!(
                     reference.compares_some(members),
                     some,

@@ -177,7 +177,9 @@ impl<D> Removal<D> {
         document: impl FnOnce(D) -> Result<E, F>,
         other: impl Fn(D) -> Result<E, F>,
     ) -> Result<Removal<E>, F> {
-        let via = self.via.map(|(via, of_via)| Ok((other(via)?, of_via)));
+        let via = self
+            .via
+            .map(|(via, similarity)| Ok((other(via)?, similarity)));
         Ok(Removal {
             document: document(self.document)?,
             kept: other(self.kept)?,

@@ -47,8 +47,8 @@ impl SizeSurvey {
             let least = sizes.find(|effect| of(effect) <= Self::LITTLE);
             least.map(|effect| (rule, effect))
         };
-        let by_mean = || least(SizeRule::MeanOfPairs, SizeEffect::mean_similarity);
-        least(SizeRule::NearlyAllPairs, SizeEffect::high_similarity).or_else(by_mean)
+        let mean_rule = || least(SizeRule::MeanOfPairs, SizeEffect::mean_similarity);
+        least(SizeRule::NearlyAllPairs, SizeEffect::high_similarity).or_else(mean_rule)
     }
 }
 

@@ -95,7 +95,7 @@ pub fn tune(threshold: f64, scheme: &Scheme, requested: Option<Banding>) -> Resu
             false_negative_area,
         }
     };
-    let of_weight = |false_negative: f64| {
+    let weighted_effect = |false_negative: f64| {
         let weights = ErrorWeights {
             false_positive: 1.0 - false_negative,
             false_negative,
@@ -108,7 +108,10 @@ pub fn tune(threshold: f64, scheme: &Scheme, requested: Option<Banding>) -> Resu
         threshold,
         num_perm,
         similarities,
-        by_weight: WEIGHTS.into_iter().map(of_weight).collect::<Result<_>>()?,
+        by_weight: WEIGHTS
+            .into_iter()
+            .map(weighted_effect)
+            .collect::<Result<_>>()?,
         default: effect(
             default,
             is_weighted.then_some(ErrorWeights::VERIFIED.false_negative),

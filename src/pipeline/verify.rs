@@ -193,7 +193,7 @@ pub fn similar_pairs(
 ) -> Result<()> {
     let positions = source.positions();
     let indexes: Vec<u32> = (0..).take(positions.len()).collect();
-    let of_document = |comparer: &mut dyn Comparer, partners: &mut Vec<u32>, index: u32| {
+    let compare_document = |comparer: &mut dyn Comparer, partners: &mut Vec<u32>, index: u32| {
         partners.clear();
         source.partners(index, index + 1, partners);
         let lo = positions[index as usize];
@@ -213,7 +213,7 @@ pub fn similar_pairs(
             let (mut comparer, mut partners) = (similarity.comparer(), Vec::new());
             let batch = batch[range].iter();
             batch
-                .map(|index| of_document(&mut *comparer, &mut partners, *index))
+                .map(|index| compare_document(&mut *comparer, &mut partners, *index))
                 .collect::<Result<Vec<(u64, Vec<SimilarPair>)>>>()
         })?;
         documents += batch.len() as u64;

@@ -225,9 +225,9 @@ mod tests {
         let joined = similar.keys().copied().chain(same);
         let joined = joined.filter(|(a, b)| *a.max(b) >= reference);
         for (a, b) in joined {
-            let (of_a, of_b) = (component[&a], component[&b]);
-            let members = component.values_mut().filter(|of| **of == of_b);
-            members.for_each(|of| *of = of_a);
+            let (root_a, root_b) = (component[&a], component[&b]);
+            let members = component.values_mut().filter(|of| **of == root_b);
+            members.for_each(|of| *of = root_a);
         }
         let order = order(reference, key);
         let mut kept: BTreeMap<u32, u32> = BTreeMap::new();
@@ -385,8 +385,8 @@ mod tests {
             *sizes.entry(removed.kept).or_insert(1) += 1;
         }
         assert_eq!(counts.clusters, sizes.len() as u64);
-        let of_reference = sizes.keys().filter(|kept| **kept < *reference).count();
-        assert_eq!(found.clusters.2, of_reference as u64);
+        let reference_clusters = sizes.keys().filter(|kept| **kept < *reference).count();
+        assert_eq!(found.clusters.2, reference_clusters as u64);
         let removed = found.removed.iter();
         let for_reference = removed.filter(|removed| removed.kept < *reference).count();
         assert_eq!(counts.removed_for_reference, Some(for_reference as u64));
@@ -518,7 +518,8 @@ mod tests {
         let SplitCorpus { lists, reference } = corpus(12);
         let engine = engine_of_tokens();
         let (old, new) = lists.split_at(reference as usize);
-        let [of_old, of_new] = [old, new].map(|lists| engine.sign(&batch(lists)).unwrap());
+        let [old_signatures, new_signatures] =
+            [old, new].map(|lists| engine.sign(&batch(lists)).unwrap());
         let in_memory = |signed: &Signatures, found: &mut dyn FnMut(&SignaturesInMemory<'_>)| {
             let (slots, scheme) = (signed.slots(), engine.scheme());
             found(&SignaturesInMemory { slots, scheme });
@@ -540,8 +541,8 @@ mod tests {
                     dedup_against(&batch(new), &batch(old), None, &engine, &task, &Silent);
                 let documents = rows(documents.unwrap());
                 assert!(documents.0.len() > 20);
-                in_memory(&of_old, &mut |old| {
-                    in_memory(&of_new, &mut |new| {
+                in_memory(&old_signatures, &mut |old| {
+                    in_memory(&new_signatures, &mut |new| {
                         let found = new.dedup_against(old, &task, None, &Silent).unwrap();
                         assert_eq!(rows(found), documents, "{task:?}");
                     });
@@ -549,7 +550,7 @@ mod tests {
             }
         }
         let other = engine.scheme().clone().with_seed(9);
-        let slots = of_old.slots();
+        let slots = old_signatures.slots();
         let old = SignaturesInMemory {
             slots,
             scheme: &other,
@@ -562,7 +563,7 @@ mod tests {
             },
             ..task
         };
-        in_memory(&of_new, &mut |new| {
+        in_memory(&new_signatures, &mut |new| {
             assert!(new.dedup_against(&old, &task, None, &Silent).is_err());
         });
     }
@@ -661,9 +662,9 @@ mod tests {
             Ok(())
         };
         let streamed = search.for_each(&told, each).unwrap();
-        let of_disk = search.found(streamed, timings, &told);
+        let disk_result = search.found(streamed, timings, &told);
         assert_eq!(spilled, found, "{task:?}");
-        assert_eq!(of_disk.counts, result.counts, "{task:?}");
+        assert_eq!(disk_result.counts, result.counts, "{task:?}");
         (found, result)
     }
 
@@ -675,8 +676,8 @@ mod tests {
             let SplitCorpus { lists, reference } = &corpus;
             let documents = u32::try_from(lists.len()).unwrap();
             let first = |row: u32| {
-                let of_side = if row < *reference { 0 } else { *reference };
-                (of_side..row).all(|other| lists[other as usize] != lists[row as usize])
+                let side_start = if row < *reference { 0 } else { *reference };
+                (side_start..row).all(|other| lists[other as usize] != lists[row as usize])
             };
             for (search, similar) in searches(lists, 0.5) {
                 for identical in [Identical::All, Identical::Star] {

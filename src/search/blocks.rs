@@ -16,7 +16,7 @@ use crate::threads::{sort, sort_by_key};
 pub struct KeptDocuments {
     count: u32,
     /// How many were kept in each bucket: of these, only the first are held, with which later ones are compared.
-    of_bucket: HashMap<(u32, u64), u32>,
+    buckets: HashMap<(u32, u64), u32>,
 }
 
 /// A block of documents, the kept ones that are held included, in the order of positions.
@@ -82,11 +82,11 @@ impl KeptDocuments {
     /// How many more were kept in each bucket of sorted members than a document is compared with; empty if nowhere more.
     fn unlisted(&self, members: &[Member], task: &ClusterTask<'_>) -> Vec<u32> {
         let more = |kept: &u32| task.unlisted(*kept);
-        if self.of_bucket.values().all(|kept| more(kept) == 0) {
+        if self.buckets.values().all(|kept| more(kept) == 0) {
             return Vec::new();
         }
         let buckets = members.chunk_by(|a, b| bucket(a) == bucket(b));
-        let kept = buckets.map(|members| self.of_bucket.get(&bucket(&members[0])));
+        let kept = buckets.map(|members| self.buckets.get(&bucket(&members[0])));
         kept.map(|kept| kept.map_or(0, more)).collect()
     }
 
@@ -128,7 +128,7 @@ impl KeptDocuments {
 
     /// Counts a kept document in a bucket. Returns whether it is among those that later ones are compared with.
     fn lists(&mut self, member: &Member, task: &ClusterTask<'_>) -> bool {
-        let kept = self.of_bucket.entry(bucket(member)).or_default();
+        let kept = self.buckets.entry(bucket(member)).or_default();
         let is_listed = task.lists(*kept as usize);
         *kept = kept.saturating_add(1);
         is_listed
@@ -162,7 +162,7 @@ mod tests {
         PartShape {
             search: Search::through_lsh(0.5, banding, Verification::Exact),
             num_perm: BANDS,
-            are_weighted: false,
+            weighted: false,
             buckets: BucketsOf::Bands(BANDS),
         }
     }

@@ -161,8 +161,8 @@ impl Join {
 
     /// At least the number of candidate pairs.
     pub(super) fn most_pairs(&self) -> u64 {
-        let by_size = self.prefixes.pairs_by_size();
-        self.cost.shared_elements.saturating_add(by_size)
+        let small = self.prefixes.pairs_by_size();
+        self.cost.shared_elements.saturating_add(small)
     }
 
     /// The buckets, and what compares their documents.

@@ -33,12 +33,12 @@ impl Clustered {
         let Part {
             documents,
             corpus,
-            classes: of_part,
+            classes: part_classes,
             buckets,
             similarity,
             in_blocks,
         } = part;
-        let by_size = match search.measure {
+        let size_classes = match search.measure {
             Measure::Jaccard => None,
             Measure::Contained => {
                 let sizes = match &in_blocks {
@@ -50,7 +50,10 @@ impl Clustered {
         };
         let order = KeepOrder {
             policy: task.keep,
-            classes: by_size.as_deref().or(of_part.as_deref()).or(classes),
+            classes: size_classes
+                .as_deref()
+                .or(part_classes.as_deref())
+                .or(classes),
             lengths: &corpus.lengths,
             reference: corpus.first_input(),
         };

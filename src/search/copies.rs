@@ -8,7 +8,7 @@ use super::corpus::Corpus;
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     /// The rows of the documents that repeat a document, ascending, by the row of that document.
-    by_first: HashMap<u32, Vec<u32>>,
+    rows: HashMap<u32, Vec<u32>>,
     /// The rows of the repeated documents, ascending.
     pub(super) firsts: Vec<u32>,
     /// The ids of all of them, as JSON, if they were read with their documents.
@@ -27,7 +27,7 @@ impl Copies {
 
     /// Adds a document that repeats the one at row `first`.
     pub(crate) fn add(&mut self, first: u32, row: u32) {
-        self.by_first.entry(first).or_default().push(row);
+        self.rows.entry(first).or_default().push(row);
     }
 
     /// Adds the id of a document.
@@ -37,16 +37,14 @@ impl Copies {
 
     /// Ends the adding.
     pub(crate) fn finish(&mut self) {
-        self.firsts = self.by_first.keys().copied().collect();
+        self.firsts = self.rows.keys().copied().collect();
         self.firsts.sort_unstable();
-        self.by_first
-            .values_mut()
-            .for_each(|rows| rows.sort_unstable());
+        self.rows.values_mut().for_each(|rows| rows.sort_unstable());
     }
 
     /// The rows of the documents that repeat the one at this row.
-    pub(super) fn of_row(&self, first: u32) -> &[u32] {
-        self.by_first.get(&first).map_or(&[], Vec::as_slice)
+    pub(super) fn copies_of(&self, first: u32) -> &[u32] {
+        self.rows.get(&first).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn has_ids(&self) -> bool {
@@ -72,9 +70,9 @@ mod tests {
         };
         let copies = Copies::of(&corpus);
         assert_eq!(copies.firsts, [0, 5]);
-        assert_eq!(copies.of_row(0), [3, 8]);
-        assert_eq!(copies.of_row(5), [6, 9]);
-        assert!(copies.of_row(7).is_empty() && !copies.has_ids());
+        assert_eq!(copies.copies_of(0), [3, 8]);
+        assert_eq!(copies.copies_of(5), [6, 9]);
+        assert!(copies.copies_of(7).is_empty() && !copies.has_ids());
     }
 
     #[test]

@@ -61,13 +61,13 @@ impl Corpus {
 
     /// The reference by position: of `positions` documents, whose rows ascend. `None` without one.
     pub(super) fn reference_of(&self, positions: usize, pairing: Pairing) -> Option<Reference> {
-        let of_reference = self.reference?;
+        let first_input = self.reference?;
         let distinct = &self.distinct[..positions.min(self.distinct.len())];
-        let positions = distinct.partition_point(|row| *row < of_reference);
+        let positions = distinct.partition_point(|row| *row < first_input);
         // There are fewer positions than rows.
-        let positions = u32::try_from(positions).unwrap_or(of_reference);
+        let positions = u32::try_from(positions).unwrap_or(first_input);
         let mut reference = Reference::new(positions, pairing);
-        let repeats = self.repeats.iter().filter(|(row, _)| *row >= of_reference);
+        let repeats = self.repeats.iter().filter(|(row, _)| *row >= first_input);
         repeats.for_each(|(_, position)| reference.repeat(*position));
         Some(reference)
     }

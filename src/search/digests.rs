@@ -32,16 +32,16 @@ impl Default for Digests {
 
 impl Digests {
     /// The digests of a piece that were added with an earlier piece, by document.
-    pub(super) fn are_known(&self, digests: &[u128], by_shard: &ByShard) -> Vec<bool> {
-        let mut are_known = vec![false; digests.len()];
-        for (shard, documents) in by_shard.shards() {
+    pub(super) fn known(&self, digests: &[u128], sharded: &ByShard) -> Vec<bool> {
+        let mut known = vec![false; digests.len()];
+        for (shard, documents) in sharded.shards() {
             let table = self.read(shard);
             for document in documents {
                 let digest = digests[*document as usize];
-                are_known[*document as usize] = table.contains_key(&digest);
+                known[*document as usize] = table.contains_key(&digest);
             }
         }
-        are_known
+        known
     }
 
     /// Adds the documents of a piece, whose rows begin with `first_row` and fit 32 bits, on all threads; those without a
@@ -50,7 +50,7 @@ impl Digests {
         &self,
         documents: usize,
         digest_of: impl Fn(usize) -> Option<u128> + Sync,
-        by_shard: &ByShard,
+        sharded: &ByShard,
         first_row: u32,
     ) -> Vec<AtomicU32> {
         let firsts: Vec<AtomicU32> = (0..documents).map(|_| AtomicU32::new(0)).collect();
@@ -68,14 +68,14 @@ impl Digests {
             }
         };
         if documents > 2 * JOB {
-            let shards: Vec<_> = by_shard.shards().collect();
-            let of_job = (shards.len() * JOB / documents).max(1);
-            for_each_block(shards.len(), of_job, &|range| {
+            let shards: Vec<_> = sharded.shards().collect();
+            let job_shards = (shards.len() * JOB / documents).max(1);
+            for_each_block(shards.len(), job_shards, &|range| {
                 let shards = shards[range].iter();
                 shards.for_each(|(shard, documents)| add(*shard, documents));
             });
         } else {
-            let shards = by_shard.shards();
+            let shards = sharded.shards();
             shards.for_each(|(shard, documents)| add(shard, documents));
         }
         firsts
@@ -173,13 +173,13 @@ mod tests {
         let mut row = 0;
         for piece in [0..1, 1..1_700, 1_700..1_700, 1_700..4_990, 4_990..5_000] {
             let piece = &digests[piece];
-            let by_shard = ByShard::of(piece.iter().copied());
-            let are_known = piece.iter().map(|digest| alone.contains_key(digest));
-            let are_known: Vec<bool> = are_known.collect();
-            assert_eq!(all.are_known(piece, &by_shard), are_known);
+            let sharded = ByShard::of(piece.iter().copied());
+            let known = piece.iter().map(|digest| alone.contains_key(digest));
+            let known: Vec<bool> = known.collect();
+            assert_eq!(all.known(piece, &sharded), known);
             // Every tenth document takes no part.
             let digest_of = |i: usize| (!i.is_multiple_of(10)).then_some(piece[i]);
-            let firsts = all.add(piece.len(), digest_of, &by_shard, row);
+            let firsts = all.add(piece.len(), digest_of, &sharded, row);
             for (i, first) in firsts.into_iter().enumerate() {
                 let expected =
                     digest_of(i).map_or(row, |digest| *alone.entry(digest).or_insert(row));
@@ -192,13 +192,13 @@ mod tests {
         assert_eq!(all.take().collect::<DigestMap<u32>>(), alone);
         assert_eq!(all.take().count(), 0);
         let piece = &digests[..9];
-        let by_shard = ByShard::of(piece.iter().copied());
+        let sharded = ByShard::of(piece.iter().copied());
         for _ in 0..2 {
-            let firsts = all.add(9, |i| Some(piece[i]), &by_shard, 100);
+            let firsts = all.add(9, |i| Some(piece[i]), &sharded, 100);
             let rows = firsts.into_iter().map(AtomicU32::into_inner);
             assert!(rows.eq(100..109));
             all.forget_beyond(9);
-            assert_eq!(all.are_known(piece, &by_shard), [false; 9]);
+            assert_eq!(all.known(piece, &sharded), [false; 9]);
         }
     }
 }

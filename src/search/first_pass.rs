@@ -211,12 +211,12 @@ pub struct PieceSets {
     pub(crate) hashes: Vec<u64>,
     pub(crate) ranges: Vec<Range<usize>>,
     /// The number of hashes of all documents of the piece, repeated ones included.
-    pub(crate) of_all: usize,
+    pub(crate) all_hashes: usize,
 }
 
 impl PieceSets {
     /// Takes the sets out of a batch of 64-bit hashes.
-    fn take(batch: &mut ShingleBatch, of_all: usize) -> Self {
+    fn take(batch: &mut ShingleBatch, all_hashes: usize) -> Self {
         let sets = batch.sets();
         let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
         let mut hashes = batch.take_hashes();
@@ -225,7 +225,7 @@ impl PieceSets {
         PieceSets {
             hashes,
             ranges,
-            of_all,
+            all_hashes,
         }
     }
 }
@@ -240,7 +240,7 @@ enum Signed<'a> {
 struct Waiting<'a> {
     signed: Signed<'a>,
     /// Which of the signed documents the sink needs.
-    are_needed: Vec<bool>,
+    needed: Vec<bool>,
     /// Their rows.
     rows: Vec<u32>,
     /// Their exact sets, and the position of the first.
@@ -279,19 +279,19 @@ pub enum SignedBatch {
 
 impl SignedBatch {
     /// Keeps the documents that are marked.
-    fn retain(&mut self, are_kept: &[bool]) {
+    fn retain(&mut self, kept: &[bool]) {
         match self {
-            SignedBatch::Signatures(signatures) => signatures.retain(are_kept),
-            SignedBatch::Keys(keys) => keys.retain(are_kept),
+            SignedBatch::Signatures(signatures) => signatures.retain(kept),
+            SignedBatch::Keys(keys) => keys.retain(kept),
             SignedBatch::Known {
                 keys,
                 words,
                 signatures,
             } => {
-                keys.retain(are_kept);
-                let of_document = |is_kept: &bool| repeat_n(*is_kept, *words);
-                let mut are_kept = are_kept.iter().flat_map(of_document);
-                signatures.retain(|_| are_kept.next().unwrap_or(true));
+                keys.retain(kept);
+                let document_words = |is_kept: &bool| repeat_n(*is_kept, *words);
+                let mut kept = kept.iter().flat_map(document_words);
+                signatures.retain(|_| kept.next().unwrap_or(true));
             }
             SignedBatch::Nothing => {}
         }
@@ -427,7 +427,7 @@ impl<'a> FirstPass<'a> {
         };
         let shingled = &piece.shingled;
         let firsts = finder.map(|finder| finder.firsts(shingled)).transpose()?;
-        let (first, Needed { are_needed, rows }) = {
+        let (first, Needed { needed, rows }) = {
             let numbered = &mut signing.known_mut().numbered;
             numbered.add_bytes(piece.bytes);
             let first = row_number(numbered.corpus().distinct.len())?;
@@ -435,13 +435,13 @@ impl<'a> FirstPass<'a> {
         };
         signing.write_numbered(first_row, shingled)?;
         let sets = piece.sets.map(|mut sets| {
-            let mut needed = are_needed.iter();
+            let mut needed = needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
             (first, sets)
         });
         self.waiting.push_back(Waiting {
             signed: piece.signed,
-            are_needed,
+            needed,
             rows,
             sets,
         });
@@ -466,7 +466,7 @@ impl<'a> FirstPass<'a> {
         notes: &mut dyn Notes<R>,
     ) -> Result<()> {
         let short = *self.signing.known().numbered.short();
-        self.number(SignedPiece::of_known(records, documents, short), notes)
+        self.number(SignedPiece::from_known(records, documents, short), notes)
     }
 
     /// Says that the documents numbered so far are those of a reference.
@@ -495,7 +495,7 @@ impl<'a> FirstPass<'a> {
                 self.signing.in_wanted_form(rows)
             }
         };
-        signed.retain(&waiting.are_needed);
+        signed.retain(&waiting.needed);
         if let Some((first, sets)) = waiting.sets {
             self.sink.take_sets(first, &waiting.rows, sets)?;
         }
@@ -704,7 +704,7 @@ impl<'e> Signing<'e> {
             self.engine.shingler().digests(documents, scratch)
         });
         let short = *self.known().numbered.short();
-        let by_shard = ByShard::of(digests.iter().map(|digest| digest.unwrap_or(0)));
+        let sharded = ByShard::of(digests.iter().map(|digest| digest.unwrap_or(0)));
         let shingled = digests.into_iter().enumerate().map(|(i, digest)| Shingled {
             length: documents.get(i).length(),
             digest,
@@ -712,7 +712,7 @@ impl<'e> Signing<'e> {
             is_short: false,
             is_signed: false,
         });
-        ShingledPiece::of(shingled, by_shard, short)
+        ShingledPiece::of(shingled, sharded, short)
     }
 
     /// The device that shingles texts itself, where the sink needs no more than it makes.
@@ -736,14 +736,14 @@ impl<'e> Signing<'e> {
     ) -> Result<(ShingledPiece, Signed<'e>, Option<PieceSets>)> {
         let spent = &self.spent;
         let shingler = self.engine.shingler();
-        let (made, of_exact) = if wanted.sets {
+        let (made, exact_shingles) = if wanted.sets {
             (exact, Some(shingles))
         } else {
             (shingles, None)
         };
         let digests = timed_without_nested(&spent.shingle_ns, || {
             made.clear();
-            if of_exact.is_some() {
+            if exact_shingles.is_some() {
                 // One allocation, most of which stays untouched: the sets are handed on as they are.
                 made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
                 shingler.exact_with_digests(documents, scratch, made)
@@ -756,37 +756,38 @@ impl<'e> Signing<'e> {
             *scratch = Scratch::default();
         }
         timed_without_nested(&spent.sign_ns, || {
-            let shingles_of = |i| self.shingles_up_to_two(made, i, of_exact.is_some());
+            let shingles_of = |i| self.shingles_up_to_two(made, i, exact_shingles.is_some());
             let short = *self.known().numbered.short();
-            let are_halves =
-                of_exact.is_some() && shingler.hashes_exactly() && shingler.width() == Width::U32;
+            let halved = exact_shingles.is_some()
+                && shingler.hashes_exactly()
+                && shingler.width() == Width::U32;
             let is_short = |i| {
                 let sets = made.sets();
-                short.is_short(sets.hashes().range(sets.range(i)), are_halves)
+                short.is_short(sets.hashes().range(sets.range(i)), halved)
             };
             let shingled = self.choose(wanted, documents, digests, shingles_of, is_short);
-            let of_all = made.sets().hashes().len();
-            made.retain(&shingled.are_signed);
-            let Some(shingles) = of_exact else {
+            let all_hashes = made.sets().hashes().len();
+            made.retain(&shingled.signed);
+            let Some(shingles) = exact_shingles else {
                 return Ok((shingled, self.signed(wanted, made)?, None));
             };
             shingles.clear();
             if !matches!(wanted.signed, SignedForm::Nothing) {
-                self.hash_exact(made, documents, &shingled.are_signed, scratch, shingles);
+                self.hash_exact(made, documents, &shingled.signed, scratch, shingles);
             }
             let signed = self.signed(wanted, shingles)?;
-            Ok((shingled, signed, Some(PieceSets::take(made, of_all))))
+            Ok((shingled, signed, Some(PieceSets::take(made, all_hashes))))
         })
     }
 
     /// The number of shingles of set `i`, or 2 if there are more. Copies of a weighted shingle look like several: how many
     /// there are depends on whether exact sets are made.
     #[inline]
-    fn shingles_up_to_two(&self, made: &ShingleBatch, i: usize, are_exact: bool) -> usize {
+    fn shingles_up_to_two(&self, made: &ShingleBatch, i: usize, exact: bool) -> usize {
         let takes_weights = self.engine.shingler().takes_weights();
         // Where weights count, a shingle is its hash and its weight.
-        let of_shingle = if are_exact && takes_weights { 2 } else { 1 };
-        match made.sets().range(i).len() / of_shingle {
+        let hashes_per_shingle = if exact && takes_weights { 2 } else { 1 };
+        match made.sets().range(i).len() / hashes_per_shingle {
             1.. if takes_weights => 2,
             shingles => shingles.min(2),
         }
@@ -838,7 +839,7 @@ impl<'e> Signing<'e> {
             let least = self.known().numbered.short().min_shingles as usize;
             let is_short = |i| shingles(i) < least;
             let shingled = self.choose(wanted, documents, digests, shingles, is_short);
-            let numbered = shingled.are_signed.iter().enumerate();
+            let numbered = shingled.signed.iter().enumerate();
             let chosen = numbered.filter_map(|(i, is_signed)| is_signed.then_some(i));
             let chosen = chosen.collect();
             let batch = DeviceBatch::Texts { texts, chosen };
@@ -891,15 +892,15 @@ impl<'e> Signing<'e> {
         is_short: impl Fn(usize) -> bool,
     ) -> ShingledPiece {
         let shingler = self.engine.shingler();
-        let by_shard = ByShard::of(digests.iter().copied());
-        let (short, are_known) = {
+        let sharded = ByShard::of(digests.iter().copied());
+        let (short, known) = {
             let numbered = &self.known().numbered;
-            let are_known = if wanted.distinct_only {
-                numbered.are_known(&digests, &by_shard)
+            let known = if wanted.distinct_only {
+                numbered.known(&digests, &sharded)
             } else {
                 Vec::new()
             };
-            (*numbered.short(), are_known)
+            (*numbered.short(), known)
         };
         let mut seen = DigestSet::default();
         let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
@@ -910,7 +911,7 @@ impl<'e> Signing<'e> {
             };
             let is_short = is_short(i);
             let is_signed = !wanted.distinct_only
-                || shingles > 0 && !is_short && !are_known[i] && seen.insert(digest);
+                || shingles > 0 && !is_short && !known[i] && seen.insert(digest);
             let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
             Shingled {
                 length: documents.get(i).length(),
@@ -920,7 +921,7 @@ impl<'e> Signing<'e> {
                 is_signed,
             }
         });
-        ShingledPiece::of(chosen, by_shard, short)
+        ShingledPiece::of(chosen, sharded, short)
     }
 
     /// Signs sets as the sink needs it, or sends them to a device. `made` is memory for later sets then.
@@ -1009,12 +1010,12 @@ pub struct SignedPiece<'a, R> {
 
 impl<R> SignedPiece<'_, R> {
     /// A piece of documents of an index, which are signed already.
-    fn of_known(records: R, documents: Vec<KnownDocument>, short: ShortDocuments) -> Self {
+    fn from_known(records: R, documents: Vec<KnownDocument>, short: ShortDocuments) -> Self {
         let (mut keys, mut signatures) = (Vec::new(), Vec::new());
         let mut sets = PieceSets {
             hashes: Vec::new(),
             ranges: Vec::new(),
-            of_all: 0,
+            all_hashes: 0,
         };
         let (mut bands, mut words) = (0, 0);
         let mut shingled = Vec::with_capacity(documents.len());
@@ -1037,13 +1038,13 @@ impl<R> SignedPiece<'_, R> {
             sets.hashes.extend(document.set);
             sets.ranges.push(start..sets.hashes.len());
         }
-        sets.of_all = sets.hashes.len();
+        sets.all_hashes = sets.hashes.len();
         let digests = shingled.iter().map(|document| document.digest.unwrap_or(0));
-        let by_shard = ByShard::of(digests);
+        let sharded = ByShard::of(digests);
         SignedPiece {
             records,
             bytes: 0,
-            shingled: ShingledPiece::of(shingled.into_iter(), by_shard, short),
+            shingled: ShingledPiece::of(shingled.into_iter(), sharded, short),
             signed: Signed::Ready(SignedBatch::Known {
                 keys: KeyRows::new(bands, keys),
                 words,
@@ -1151,8 +1152,8 @@ mod tests {
     /// The keys, `[documents, bands]`.
     fn keys_of(columns: &BandKeys) -> Vec<u64> {
         let bands = columns.banding().bands();
-        let of_row = |row| (0..bands).map(move |band| columns.column(band)[row]);
-        (0..columns.len()).flat_map(of_row).collect()
+        let row_keys = |row| (0..bands).map(move |band| columns.column(band)[row]);
+        (0..columns.len()).flat_map(row_keys).collect()
     }
 
     fn engine() -> Engine {

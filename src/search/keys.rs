@@ -179,7 +179,7 @@ impl Sink for Banded {
                 } => {
                     writer.add_keys(rows, &keys)?;
                     match &self.signatures {
-                        Some(all) => writer.add_signatures(rows, &all.of_same_form(signatures)?),
+                        Some(all) => writer.add_signatures(rows, &all.with_words(signatures)?),
                         None => Ok(()),
                     }
                 }
@@ -199,7 +199,7 @@ impl Sink for Banded {
             } => {
                 self.keys.push_rows(&keys);
                 if let Some(all) = &mut self.signatures {
-                    let known = all.of_same_form(signatures)?;
+                    let known = all.with_words(signatures)?;
                     all.append(&known)?;
                 }
             }
@@ -275,9 +275,9 @@ impl Sink for Banded {
         let PieceSets {
             hashes,
             ranges,
-            of_all,
+            all_hashes,
         } = sets;
-        self.bytes_of_all += (size_of::<u64>() * of_all) as u64;
+        self.bytes_of_all += (size_of::<u64>() * all_hashes) as u64;
         if let Some(held) = &mut self.sets {
             return held.append(hashes, first, &ranges);
         }
@@ -306,11 +306,11 @@ mod tests {
     }
 
     /// Two sets of two and one hash, in a piece of so many hashes.
-    fn sets(of_all: usize) -> PieceSets {
+    fn sets(all_hashes: usize) -> PieceSets {
         PieceSets {
             hashes: vec![5, 6, 9],
             ranges: vec![0..2, 2..3],
-            of_all,
+            all_hashes,
         }
     }
 
@@ -351,12 +351,12 @@ mod tests {
     fn sets_that_take_too_much_are_dropped_or_refused() {
         let engine = engine_of_tokens();
         let shingler = engine.shingler();
-        let add = |mut banded: Banded, of_all| {
-            banded.take_sets(0, &[0, 1], sets(of_all)).unwrap();
+        let add = |mut banded: Banded, all_hashes| {
+            banded.take_sets(0, &[0, 1], sets(all_hashes)).unwrap();
             let bytes = banded.sets_bytes();
             (bytes, banded.end().map(|()| banded.sets.is_some()))
         };
-        let is_held = |banded: Banded, of_all| add(banded, of_all).1.unwrap();
+        let is_held = |banded: Banded, all_hashes| add(banded, all_hashes).1.unwrap();
         let (bytes, _) = add(banded(false).hold_sets(SETS_IN_MEMORY, shingler), 3);
         // A join beside keys counts the hashes of all documents of a piece, repeated ones included.
         assert!(is_held(banded(false).join_if_small(80, shingler), 10));
@@ -377,7 +377,7 @@ mod tests {
         let large = PieceSets {
             hashes: Vec::new(),
             ranges: iter::once(0..SETS_IN_MEMORY / size_of::<u64>()).collect(),
-            of_all: 0,
+            all_hashes: 0,
         };
         verified.take_sets(2, &[2], large).unwrap();
         assert!(verified.give_way() && verified.sets.is_none());

@@ -48,7 +48,7 @@ pub(super) struct Numbered {
 /// Distinct documents without shingles, and their repeats: there are few in most corpora.
 #[derive(Debug, Default)]
 struct Bare {
-    by_digest: DigestMap<u32>,
+    numbers: DigestMap<u32>,
     /// The row of each distinct one.
     distinct: Vec<u32>,
     /// The row of each repeat, and the number of the distinct one.
@@ -58,7 +58,7 @@ struct Bare {
 impl Bare {
     fn add(&mut self, row: u32, digest: u128) -> Result<()> {
         let number = row_number(self.distinct.len())?;
-        match self.by_digest.entry(digest) {
+        match self.numbers.entry(digest) {
             Entry::Vacant(entry) => {
                 entry.insert(number);
                 self.distinct.push(row);
@@ -72,7 +72,7 @@ impl Bare {
 /// Which signed documents of a piece are needed.
 pub(super) struct Needed {
     /// Whether each signed document is.
-    pub(super) are_needed: Vec<bool>,
+    pub(super) needed: Vec<bool>,
     /// The rows of those that are.
     pub(super) rows: Vec<u32>,
 }
@@ -97,8 +97,8 @@ impl Numbered {
     }
 
     /// Which documents of a piece are known to repeat an earlier one. On disk, some repeats are not known yet.
-    pub(super) fn are_known(&self, digests: &[u128], by_shard: &ByShard) -> Vec<bool> {
-        self.digests.are_known(digests, by_shard)
+    pub(super) fn known(&self, digests: &[u128], sharded: &ByShard) -> Vec<bool> {
+        self.digests.known(digests, sharded)
     }
 
     /// What finds the first documents of a piece, whose rows come next, on all threads. No lock may be held while it works.
@@ -160,9 +160,9 @@ impl Numbered {
                 true
             }
         };
-        let signed = piece.are_signed.iter().filter(|is_signed| **is_signed);
-        let mut are_needed = Vec::with_capacity(signed.count());
-        let mut rows = Vec::with_capacity(are_needed.capacity());
+        let signed = piece.signed.iter().filter(|is_signed| **is_signed);
+        let mut needed = Vec::with_capacity(signed.count());
+        let mut rows = Vec::with_capacity(needed.capacity());
         for (at, row) in (start..end).enumerate() {
             let is_new = match (firsts, piece.roles[at]) {
                 (None, _) => true,
@@ -184,12 +184,12 @@ impl Numbered {
                     is_first
                 }
             };
-            if piece.are_signed[at] {
-                are_needed.push(is_new);
+            if piece.signed[at] {
+                needed.push(is_new);
                 rows.extend(is_new.then_some(row));
             }
         }
-        Ok(Needed { are_needed, rows })
+        Ok(Needed { needed, rows })
     }
 
     /// Takes out what writes documents on disk, to be [given back](Numbered::write_to).
@@ -263,8 +263,8 @@ impl Finder {
     pub(super) fn firsts(&self, piece: &ShingledPiece) -> Result<Vec<AtomicU32>> {
         row_number(self.first_row as usize + piece.len())?;
         let digest_of = |number| piece.compared_digest(number);
-        let (digests, by_shard) = (&self.digests, &piece.by_shard);
-        Ok(digests.add(piece.len(), digest_of, by_shard, self.first_row))
+        let (digests, sharded) = (&self.digests, &piece.sharded);
+        Ok(digests.add(piece.len(), digest_of, sharded, self.first_row))
     }
 }
 
@@ -319,7 +319,7 @@ impl Numbered {
             + size_of::<u32>() * rows
             + size_of::<(u32, u32)>() * self.repeats.capacity()
             + (size_of::<(u128, u32)>() + 1)
-                * (self.digests.capacity() + self.bare.by_digest.capacity())
+                * (self.digests.capacity() + self.bare.numbers.capacity())
             + size_of::<u32>() * (self.bare.distinct.capacity() + 2 * self.bare.repeats.capacity())
     }
 
@@ -338,7 +338,7 @@ impl Numbered {
                 std::mem::take(&mut corpus.distinct),
                 repeats.map(|(row, first)| (row, position(first))).collect(),
             ),
-            bare: DigestsByRow::of(bare.by_digest, bare.distinct, bare.repeats),
+            bare: DigestsByRow::of(bare.numbers, bare.distinct, bare.repeats),
             lengths: std::mem::take(&mut corpus.lengths),
             dropped: std::mem::take(&mut corpus.dropped),
         }
@@ -388,12 +388,12 @@ struct DigestsByRow {
 
 impl DigestsByRow {
     fn of(
-        by_digest: impl IntoIterator<Item = (u128, u32)>,
+        numbers: impl IntoIterator<Item = (u128, u32)>,
         distinct: Vec<u32>,
         repeats: Vec<(u32, u32)>,
     ) -> Self {
         let mut digests = vec![0; distinct.len()];
-        for (digest, number) in by_digest {
+        for (digest, number) in numbers {
             digests[number as usize] = digest;
         }
         DigestsByRow {
@@ -421,16 +421,16 @@ mod tests {
         let digests = documents
             .iter()
             .map(|document| document.digest.unwrap_or(0));
-        let (by_shard, documents) = (ByShard::of(digests), documents.iter().copied());
-        ShingledPiece::of(documents, by_shard, ShortDocuments::default())
+        let (sharded, documents) = (ByShard::of(digests), documents.iter().copied());
+        ShingledPiece::of(documents, sharded, ShortDocuments::default())
     }
 
     /// Adds documents as one piece. Returns the rows of those that are needed.
     fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<u32> {
         let piece = piece(documents);
         let firsts = numbered.finder().firsts(&piece).unwrap();
-        let Needed { are_needed, rows } = numbered.add(&piece, Some(&firsts)).unwrap();
-        let needed = are_needed.iter().filter(|is_needed| **is_needed);
+        let Needed { needed, rows } = numbered.add(&piece, Some(&firsts)).unwrap();
+        let needed = needed.iter().filter(|is_needed| **is_needed);
         assert_eq!(needed.count(), rows.len());
         rows
     }

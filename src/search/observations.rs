@@ -88,14 +88,14 @@ impl Groups {
 
     /// The sum of the squares of the numbers of similar pairs in each group.
     fn squares(&self) -> u64 {
-        let mut of_group = vec![0u64; self.pairs.len()];
+        let mut group_pairs = vec![0u64; self.pairs.len()];
         for (document, pairs) in (0..).zip(&self.pairs) {
             let pairs = pairs.load(Ordering::Relaxed);
             if pairs > 0 {
-                of_group[self.components.root(document) as usize] += u64::from(pairs);
+                group_pairs[self.components.root(document) as usize] += u64::from(pairs);
             }
         }
-        let squares = of_group.iter().map(|pairs| pairs.saturating_mul(*pairs));
+        let squares = group_pairs.iter().map(|pairs| pairs.saturating_mul(*pairs));
         squares.fold(0, u64::saturating_add)
     }
 }
@@ -173,7 +173,7 @@ impl Similarity for ObservedSignatures<'_> {
     fn comparer(&self) -> Box<dyn Comparer + '_> {
         Box::new(ObservedComparer {
             signatures: self,
-            by_matches: vec![0; self.signatures.num_perm() + 1],
+            matches: vec![0; self.signatures.num_perm() + 1],
         })
     }
 }
@@ -181,7 +181,7 @@ impl Similarity for ObservedSignatures<'_> {
 /// Counts on one thread, and adds its counts to the others at its end.
 struct ObservedComparer<'a> {
     signatures: &'a ObservedSignatures<'a>,
-    by_matches: Vec<u64>,
+    matches: Vec<u64>,
 }
 
 impl Comparer for ObservedComparer<'_> {
@@ -191,7 +191,7 @@ impl Comparer for ObservedComparer<'_> {
         let similarity = estimate.jaccard().max(0.0);
         // A similarity wanted whatever it is belongs to no candidate.
         if least > 0.0 {
-            self.by_matches[estimate.matches()] += 1;
+            self.matches[estimate.matches()] += 1;
             if similarity >= least {
                 self.signatures.connect(a, b);
             }
@@ -202,7 +202,7 @@ impl Comparer for ObservedComparer<'_> {
 
 impl Drop for ObservedComparer<'_> {
     fn drop(&mut self) {
-        self.signatures.groups.observed.add(&self.by_matches);
+        self.signatures.groups.observed.add(&self.matches);
     }
 }
 

@@ -435,8 +435,8 @@ impl<'a> PairStream<'a, '_> {
                 streamed.documents += 1;
                 streamed.compared += compared;
                 while let Some((done, pair)) = pairs.next_if(|(_, pair)| pair.lo == lo) {
-                    let of_pair = [pair.lo, pair.hi].map(|position| rows[position as usize]);
-                    if self.similar(of_pair, pair.similarity, None)?.is_break() {
+                    let pair_rows = [pair.lo, pair.hi].map(|position| rows[position as usize]);
+                    if self.similar(pair_rows, pair.similarity, None)?.is_break() {
                         is_ended = true;
                         return Ok(ControlFlow::Break(()));
                     }
@@ -503,10 +503,10 @@ impl<'a> PairStream<'a, '_> {
         let [lo, hi] = rows.map(|row| self.partners_like(row));
         for a in std::iter::once(&rows[0]).chain(lo) {
             for b in std::iter::once(&rows[1]).chain(hi) {
-                let ids = ids.map(|[of_lo, of_hi]| {
+                let ids = ids.map(|[lo_id, hi_id]| {
                     let id =
                         |row: u32, first: u32, id| if row == first { id } else { copies.id(row) };
-                    [id(*a, rows[0], of_lo), id(*b, rows[1], of_hi)]
+                    [id(*a, rows[0], lo_id), id(*b, rows[1], hi_id)]
                 });
                 if !self.returns(*a, *b) {
                     continue;
@@ -529,7 +529,7 @@ impl<'a> PairStream<'a, '_> {
         {
             self.repeated += 1;
             let group: Vec<u32> = std::iter::once(first)
-                .chain(copies.of_row(*first))
+                .chain(copies.copies_of(*first))
                 .copied()
                 .collect();
             let firsts = match self.identical {
@@ -554,7 +554,7 @@ impl<'a> PairStream<'a, '_> {
 
     /// The copies of a document that have the same partners.
     fn partners_like(&self, row: u32) -> &'a [u32] {
-        let copies = self.copies.of_row(row);
+        let copies = self.copies.copies_of(row);
         match (self.identical, self.reference) {
             (Identical::All, _) => copies,
             // A document of the reference stands for its copies there.
@@ -597,7 +597,7 @@ impl<'a> PairStream<'a, '_> {
         };
         (self.each)(
             pair,
-            ids.map(|[of_a, of_b]| if a < b { [of_a, of_b] } else { [of_b, of_a] }),
+            ids.map(|[id_a, id_b]| if a < b { [id_a, id_b] } else { [id_b, id_a] }),
         )?;
         Ok(ControlFlow::Continue(()))
     }
@@ -725,9 +725,9 @@ mod tests {
                 };
                 let equal = found.iter().filter(is_equal).count() as u64;
                 assert_eq!(result.counts.equal_shingles, Some(equal));
-                let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+                let (spilled, spilled_result) = on_disk(&lists, &engine, &task);
                 assert_eq!(spilled, found, "{task:?}");
-                assert_eq!(of_disk.counts, result.counts);
+                assert_eq!(spilled_result.counts, result.counts);
             }
         }
     }
@@ -742,9 +742,11 @@ mod tests {
                 ..joined(threshold, &engine)
             });
             let mut expected = BTreeMap::new();
-            for (b, of_b) in (0..).zip(&lists) {
-                for (a, of_a) in (0..b).zip(&lists) {
-                    if let Some(share) = contained(of_a, of_b).filter(|share| *share >= threshold) {
+            for (b, list_b) in (0..).zip(&lists) {
+                for (a, list_a) in (0..b).zip(&lists) {
+                    if let Some(share) =
+                        contained(list_a, list_b).filter(|share| *share >= threshold)
+                    {
                         expected.insert([a, b], Some(share));
                     }
                 }
@@ -754,9 +756,9 @@ mod tests {
             assert_eq!(pairs.collect::<BTreeMap<_, _>>(), expected);
             assert!(expected.len() > 100);
             assert_eq!(result.counts.equal_shingles, None);
-            let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+            let (spilled, spilled_result) = on_disk(&lists, &engine, &task);
             assert_eq!(spilled, found);
-            assert_eq!(of_disk.counts, result.counts);
+            assert_eq!(spilled_result.counts, result.counts);
         }
     }
 
@@ -816,13 +818,13 @@ mod tests {
                     })
                 };
                 let (found, result) = in_memory(&lists, &engine, &task);
-                let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+                let (spilled, spilled_result) = on_disk(&lists, &engine, &task);
                 assert_eq!(spilled, found, "{task:?}");
-                assert_eq!(of_disk.is_complete, result.is_complete);
-                assert_eq!(of_disk.expected_precision, result.expected_precision);
+                assert_eq!(spilled_result.is_complete, result.is_complete);
+                assert_eq!(spilled_result.expected_precision, result.expected_precision);
                 assert_eq!(result.is_complete, max_pairs == u64::MAX);
                 if result.is_complete {
-                    assert_eq!(of_disk.counts, result.counts);
+                    assert_eq!(spilled_result.counts, result.counts);
                 }
             }
         }

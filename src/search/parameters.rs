@@ -218,11 +218,11 @@ impl Search {
     /// What makes two documents similar.
     #[doc(hidden)]
     pub fn criterion(&self) -> Criterion {
-        let of_threshold = match self.measure {
+        let criterion = match self.measure {
             Measure::Jaccard => Criterion::Jaccard(self.threshold),
             Measure::Contained => Criterion::Contained(self.threshold),
         };
-        self.within.map_or(of_threshold, Criterion::Within)
+        self.within.map_or(criterion, Criterion::Within)
     }
 
     /// The least value of a similar pair: its similarity or, within a distance, the negative distance.
@@ -321,9 +321,9 @@ impl Search {
             Verification::Exact => (!self.estimates_index()).then_some(1.0),
             Verification::Signature => {
                 let counts = observed?.counts();
-                let (groups, by_matches) = counts.split_last()?;
+                let (groups, matches) = counts.split_last()?;
                 let detection = self.detection(num_perm);
-                let precision = detection.precision(self.threshold, by_matches, *groups as f64);
+                let precision = detection.precision(self.threshold, matches, *groups as f64);
                 match precision {
                     Some(precision) => precision.with_known(known, pairs).stated(),
                     None => (known > 0).then_some(1.0),

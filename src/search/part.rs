@@ -122,7 +122,7 @@ pub struct PartShape {
     pub num_perm: usize,
     /// Whether the shingles of exact sets have weights.
     #[doc(hidden)]
-    pub are_weighted: bool,
+    pub weighted: bool,
     #[doc(hidden)]
     pub buckets: BucketsOf,
 }
@@ -187,7 +187,7 @@ impl PartRecords {
             members: match shape.buckets {
                 BucketsOf::Bands(_) => Members::OfBands(Vec::new()),
                 BucketsOf::Prefixes { filter, elements } => {
-                    Members::OfPrefixes(Prefixes::of_part(filter, 0, elements))
+                    Members::OfPrefixes(Prefixes::for_part(filter, 0, elements))
                 }
             },
             compared: Compared::none(shape),
@@ -290,7 +290,7 @@ impl PartShape {
             BucketsOf::Bands(bands) => bands,
             BucketsOf::Prefixes { .. } => 0,
         };
-        Buckets::of_members(documents, bands, members)
+        Buckets::from_members(documents, bands, members)
     }
 }
 
@@ -303,15 +303,15 @@ impl Compared {
                 Compared::Signatures(PackedSignatures::new(shape.num_perm, Search::SLOT_BITS))
             }
             Verification::Exact => {
-                let sets = ExactSets::default().weighted(shape.are_weighted);
+                let sets = ExactSets::default().weighted(shape.weighted);
                 let sets = sets.measured(shape.search.measure);
-                Compared::of_sets(sets, &shape.search, shape.num_perm)
+                Compared::from_sets(sets, &shape.search, shape.num_perm)
             }
         }
     }
 
     /// Sets, after signatures if the search takes them.
-    pub(super) fn of_sets(sets: ExactSets, search: &Search, num_perm: usize) -> Self {
+    pub(super) fn from_sets(sets: ExactSets, search: &Search, num_perm: usize) -> Self {
         if search.estimates_index() {
             Compared::SignedSets(sets.after_prefix(search.set_prefix(num_perm)), num_perm)
         } else {
@@ -320,7 +320,7 @@ impl Compared {
     }
 
     /// Signatures, if there are any.
-    pub(super) fn of_signatures(signatures: Option<PackedSignatures>) -> Self {
+    pub(super) fn from_signatures(signatures: Option<PackedSignatures>) -> Self {
         signatures.map_or(Compared::Nothing, Compared::Signatures)
     }
 
@@ -410,7 +410,7 @@ mod tests {
         PartShape {
             search: Search::through_lsh(0.5, banding, verification),
             num_perm: 64,
-            are_weighted: false,
+            weighted: false,
             buckets: BucketsOf::Bands(2),
         }
     }
@@ -523,7 +523,7 @@ mod tests {
     #[test]
     fn a_selection_keeps_its_weights() {
         let shape = PartShape {
-            are_weighted: true,
+            weighted: true,
             ..shape(Verification::Exact)
         };
         // Element 7 with weights 1, 8 and 2: the similarity of the last two is a quarter.
@@ -546,10 +546,10 @@ mod tests {
     fn documents_have_the_rows_and_ids_of_their_part() {
         let mut ids = Texts::default();
         ["\"a\"", "7"].iter().for_each(|id| ids.push(id));
-        let of_part = PartDocuments::new(vec![4, 9], Some(ids));
-        assert_eq!((of_part.row(0), of_part.row(1)), (4, 9));
-        assert_eq!((of_part.id(0), of_part.id(1)), ("\"a\"", "7"));
-        assert!(of_part.has_ids());
+        let part = PartDocuments::new(vec![4, 9], Some(ids));
+        assert_eq!((part.row(0), part.row(1)), (4, 9));
+        assert_eq!((part.id(0), part.id(1)), ("\"a\"", "7"));
+        assert!(part.has_ids());
         let whole = PartDocuments::default();
         assert_eq!((whole.row(3), whole.id(3), whole.has_ids()), (3, "", false));
     }

@@ -25,7 +25,7 @@ pub(crate) fn weigh_by_rarity(
     {
         return Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)));
     }
-    let counting = engine.with_shingler(engine.shingler().of_sets());
+    let counting = engine.with_shingler(engine.shingler().for_sets());
     let mut counts = CountedShingles {
         rarities: Rarities::default(),
         most_bytes: context.search.join_bytes,

@@ -31,12 +31,12 @@ pub(super) fn count_losses(counts: &mut Counts, removed: &[Removal]) {
         removed[range].iter().map(loss).fold([0; 3], add)
     });
     let [lost, shingles, unknown] = losses.into_iter().fold([0; 3], add);
-    for (count, of_removed) in [
+    for (count, more) in [
         (&mut counts.lost_shingles, lost),
         (&mut counts.removed_shingles, shingles),
         (&mut counts.unknown_losses, unknown),
     ] {
-        *count = count.map(|count| count.saturating_add(of_removed));
+        *count = count.map(|count| count.saturating_add(more));
     }
 }
 
@@ -182,11 +182,11 @@ mod tests {
         let mut sizes = ClusterSizes::default();
         for part in (0..12).rev() {
             // Part 5 has a cluster of three, the others of two.
-            let of_part: &[Removal] = match part {
+            let removals: &[Removal] = match part {
                 5 => &[removed(1, 0), removed(2, 0)],
                 _ => &[removed(1, 0)],
             };
-            sizes.add(of_part, |row| row + 10 * part, 0);
+            sizes.add(removals, |row| row + 10 * part, 0);
         }
         let rows: Vec<u32> = sizes.listed.iter().map(|(_, row)| *row).collect();
         assert_eq!(rows, [50, 0, 10, 20, 30, 40, 60, 70, 80, 90]);

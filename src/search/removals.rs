@@ -152,8 +152,8 @@ impl SignaturesInMemory<'_> {
             return Err(Conflict::ShortWithoutDocuments.into());
         }
         check_classes(classes, self.rows())?;
-        let of_reference = reference.map_or(0, SignaturesInMemory::rows);
-        let classes = classes_after(of_reference, classes);
+        let reference_rows = reference.map_or(0, SignaturesInMemory::rows);
+        let classes = classes_after(reference_rows, classes);
         let mut timings = Timings::default();
         let context = &mut Context {
             search: &task.search,
@@ -468,7 +468,7 @@ impl PartResults {
     ) -> Self {
         let before = spill.as_ref().and_then(|spill| spill.state(COMPARE));
         let compared: ComparedParts = before.unwrap_or_else(|| ComparedParts {
-            counts: counts.of_dedup(),
+            counts: counts.for_dedup(),
             ..ComparedParts::default()
         });
         if let Some(observed) = &observed {
@@ -723,13 +723,13 @@ mod tests {
         assert_eq!(counts.clusters, clusters.len() as u64);
         assert_eq!(Some(&counts.largest_cluster), clusters.values().max());
         let (histogram, listed) = &found.sizes;
-        let mut by_size: Vec<(u64, u32)> =
+        let mut largest: Vec<(u64, u32)> =
             clusters.iter().map(|(row, size)| (*size, *row)).collect();
-        by_size.sort_by_key(|(size, row)| (std::cmp::Reverse(*size), *row));
-        assert_eq!(*listed, by_size[..by_size.len().min(10)]);
+        largest.sort_by_key(|(size, row)| (std::cmp::Reverse(*size), *row));
+        assert_eq!(*listed, largest[..largest.len().min(10)]);
         for (size, number) in histogram {
-            let of_size = by_size.iter().filter(|(known, _)| known == size);
-            assert_eq!(*number, of_size.count() as u64);
+            let same_size = largest.iter().filter(|(known, _)| known == size);
+            assert_eq!(*number, same_size.count() as u64);
         }
         assert!(counts.similar_pairs <= counts.candidate_pairs);
     }
@@ -756,7 +756,7 @@ mod tests {
     }
 
     /// The search for contained documents.
-    fn of_contained(search: Search) -> Dedup {
+    fn contained_search(search: Search) -> Dedup {
         Dedup::new(Search {
             measure: Measure::Contained,
             ..search
@@ -777,7 +777,7 @@ mod tests {
             let lists = [nested(seed, 50), chain(150)].concat();
             let key = |row: u32| (Reverse(distinct(&lists[row as usize])), row);
             let expected = greedy_by(contained, &lists, threshold, key);
-            let task = of_contained(joined(threshold, &engine));
+            let task = contained_search(joined(threshold, &engine));
             let found = in_memory(&lists, None, &task);
             assert_eq!(named(&found), expected);
             assert!(expected.len() > 50);
@@ -794,7 +794,7 @@ mod tests {
         let engine = engine_of_tokens();
         let lists = [nested(4, 50), chain(150)].concat();
         for threshold in [0.7, 1.0] {
-            let task = of_contained(through_bands(threshold, &engine));
+            let task = contained_search(through_bands(threshold, &engine));
             let found = in_memory(&lists, None, &task);
             assert!(found.removed.len() > 50);
             for removed in &found.removed {
@@ -817,7 +817,7 @@ mod tests {
         let engine = engine_of_tokens();
         let documents = batch(&families(1, 3));
         let refused = |change: fn(&mut Dedup), classes: Option<&[u64]>| {
-            let mut task = of_contained(joined(0.5, &engine));
+            let mut task = contained_search(joined(0.5, &engine));
             change(&mut task);
             dedup_by_class(&documents, classes, &engine, &task, &Silent)
                 .unwrap_err()
@@ -862,7 +862,7 @@ mod tests {
             assert_eq!(on_disk(&lists, classes, &task, LITTLE), found, "{task:?}");
             assert_losses(&lists, &found);
             // Each document leads to the kept one of its component by similar pairs.
-            let by_row: BTreeMap<u32, &Removal> = found
+            let removals: BTreeMap<u32, &Removal> = found
                 .removed
                 .iter()
                 .map(|removed| (removed.document, removed))
@@ -870,7 +870,7 @@ mod tests {
             let of = |row: u32| &lists[row as usize];
             for removed in &found.removed {
                 assert!(
-                    !by_row.contains_key(&removed.kept)
+                    !removals.contains_key(&removed.kept)
                         && key(removed.kept) < key(removed.document)
                 );
                 assert_eq!(
@@ -878,7 +878,7 @@ mod tests {
                     jaccard(of(removed.document), of(removed.kept))
                 );
                 if let Some((via, similarity)) = removed.via {
-                    let via_kept = by_row.get(&via).map_or(via, |via| via.kept);
+                    let via_kept = removals.get(&via).map_or(via, |via| via.kept);
                     assert_eq!(
                         (via_kept, similarity),
                         (removed.kept, jaccard(of(removed.document), of(via)))
@@ -889,7 +889,7 @@ mod tests {
             // No two kept documents are similar.
             let kept: Vec<u32> = (0..)
                 .take(lists.len())
-                .filter(|row| !by_row.contains_key(row))
+                .filter(|row| !removals.contains_key(row))
                 .collect();
             for (at, a) in kept.iter().enumerate() {
                 for b in &kept[at + 1..] {
@@ -967,13 +967,13 @@ mod tests {
         let is_long =
             |row: &usize| is_long(row) && !(task.short.drop_empty && lists[*row].is_empty());
         let long: Vec<usize> = (0..lists.len()).filter(is_long).collect();
-        let of_long: Vec<List> = long.iter().map(|row| lists[*row].clone()).collect();
+        let long_lists: Vec<List> = long.iter().map(|row| lists[*row].clone()).collect();
         let row = |row: u32| u32::try_from(long[row as usize]).unwrap();
         let task = Dedup {
             short: ShortDocuments::default(),
             ..task.clone()
         };
-        let found = in_memory(&of_long, None, &task).removed.into_iter();
+        let found = in_memory(&long_lists, None, &task).removed.into_iter();
         found.map(|removal| removal.name(row, row)).collect()
     }
 

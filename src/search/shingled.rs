@@ -42,10 +42,10 @@ pub(super) struct ShingledPiece {
     pub(super) digests: Vec<Option<u128>>,
     pub(super) roles: Vec<Role>,
     /// Which of them are signed.
-    pub(super) are_signed: Vec<bool>,
+    pub(super) signed: Vec<bool>,
     /// Those that are dropped, ascending.
     pub(super) dropped: Vec<(u32, Dropped)>,
-    pub(super) by_shard: ByShard,
+    pub(super) sharded: ByShard,
     pub(super) counts: ShingleCounts,
 }
 
@@ -64,7 +64,7 @@ impl ShingledPiece {
     /// Those of `documents`. `short` says which of them are left out.
     pub(super) fn of(
         documents: impl ExactSizeIterator<Item = Shingled>,
-        by_shard: ByShard,
+        sharded: ByShard,
         short: ShortDocuments,
     ) -> Self {
         let len = documents.len();
@@ -72,9 +72,9 @@ impl ShingledPiece {
             lengths: Vec::with_capacity(len),
             digests: Vec::with_capacity(len),
             roles: Vec::with_capacity(len),
-            are_signed: Vec::with_capacity(len),
+            signed: Vec::with_capacity(len),
             dropped: Vec::new(),
-            by_shard,
+            sharded,
             counts: ShingleCounts::default(),
         };
         for (number, document) in (0..).zip(documents) {
@@ -104,7 +104,7 @@ impl ShingledPiece {
         });
         self.lengths.push(length);
         self.digests.push(digest);
-        self.are_signed.push(is_signed);
+        self.signed.push(is_signed);
     }
 
     /// The number of documents.

@@ -38,12 +38,12 @@ impl ShortDocuments {
     }
 
     /// Whether a document with these hashes of shingles, which may repeat, is too short.
-    pub(super) fn is_short(&self, hashes: Hashes<'_>, are_halves: bool) -> bool {
+    pub(super) fn is_short(&self, hashes: Hashes<'_>, halved: bool) -> bool {
         let least = self.min_shingles as usize;
         match hashes {
             Hashes::U32(hashes) => !has_distinct(hashes.iter().copied(), least),
             // The high halves alone, since the other hashes of these shingles are those.
-            Hashes::U64(hashes) if are_halves => {
+            Hashes::U64(hashes) if halved => {
                 !has_distinct(hashes.iter().map(|hash| hash >> 32), least)
             }
             Hashes::U64(hashes) => !has_distinct(hashes.iter().copied(), least),

@@ -102,13 +102,13 @@ fn sign_piece(
         1 if !shingler.takes_weights() => 1,
         _ => 2,
     };
-    let of_document = |(i, digest): (usize, u128)| {
+    let document = |(i, digest): (usize, u128)| {
         let is_blank = shingles(i) == 0 && shingler.is_blank(documents.get(i));
         (!is_blank).then_some(digest)
     };
     let length = |row| documents.get(row).length();
     Ok(SignedDocuments {
-        digests: digests.into_iter().enumerate().map(of_document).collect(),
+        digests: digests.into_iter().enumerate().map(document).collect(),
         shingles: (0..documents.len()).map(shingles).collect(),
         lengths: (0..documents.len()).map(length).collect(),
         keys,

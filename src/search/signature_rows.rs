@@ -57,8 +57,8 @@ impl SignaturesInMemory<'_> {
         if let Some(reference) = reference {
             self.check_comparable(reference)?;
         }
-        let of_reference = reference.map_or(0, SignaturesInMemory::rows);
-        let rows = of_reference + self.rows();
+        let reference_rows = reference.map_or(0, SignaturesInMemory::rows);
+        let rows = reference_rows + self.rows();
         if u32::try_from(rows).is_ok_and(|rows| rows < u32::MAX) {
             progress.begin("read", rows as u64);
         } else {
@@ -76,7 +76,7 @@ impl SignaturesInMemory<'_> {
             self.number(&mut numbered, sink, progress)?;
             Ok::<_, Error>(numbered.corpus)
         })?;
-        Searched::of_banded(corpus, banded, num_perm, context)
+        Searched::from_banded(corpus, banded, num_perm, context)
     }
 }
 

@@ -224,7 +224,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             if batch.is_empty() {
                 return Ok(());
             }
-            let of_batch = collect_blocks(batch.len(), even_block(batch.len()), |range| {
+            let batch_sets = collect_blocks(batch.len(), even_block(batch.len()), |range| {
                 let mut scratch = Scratch::default();
                 let exact_list = |row: &u32| {
                     let mut hashes = Vec::new();
@@ -239,9 +239,9 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
                     .map(exact_list)
                     .collect::<Vec<(u32, Vec<u64>)>>()
             });
-            sets.take(&of_batch)?;
-            let of_rows = batch.iter().map(|row| self.bytes(*row as usize) as u64);
-            bytes += of_rows.sum::<u64>();
+            sets.take(&batch_sets)?;
+            let row_bytes = batch.iter().map(|row| self.bytes(*row as usize) as u64);
+            bytes += row_bytes.sum::<u64>();
             done += batch.len() as u64;
             advance(self.progress, done, done, bytes)?;
         }

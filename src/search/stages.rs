@@ -221,9 +221,9 @@ impl Searched {
             (Verification::Exact, Some(sets)) => Compared::Sets(sets),
             (Verification::Exact, None) => {
                 let sets = sets_again(&corpus, &buckets, source, engine, context)?;
-                Compared::of_sets(sets, search, num_perm)
+                Compared::from_sets(sets, search, num_perm)
             }
-            _ => Compared::of_signatures(banded.signatures),
+            _ => Compared::from_signatures(banded.signatures),
         };
         let found = Found::through_bands(buckets, compared);
         let search = search.through_bands();
@@ -232,14 +232,14 @@ impl Searched {
 
     /// Documents in memory that are verified by signature, or not at all if `banded` holds no signatures.
     #[doc(hidden)]
-    pub fn of_banded(
+    pub fn from_banded(
         corpus: Corpus,
         banded: Banded,
         num_perm: usize,
         context: &mut Context<'_>,
     ) -> Result<Self> {
         let buckets = buckets_of(banded.keys, &corpus, context)?;
-        let found = Found::through_bands(buckets, Compared::of_signatures(banded.signatures));
+        let found = Found::through_bands(buckets, Compared::from_signatures(banded.signatures));
         let search = context.search.through_bands();
         Ok(Searched::whole(corpus, found, num_perm, search))
     }
@@ -285,8 +285,8 @@ impl Searched {
         context
             .progress
             .tell(&format!("read {read}; the run goes on on disk"));
-        let are_weighted = engine.shingler().takes_weights();
-        let connected = Connected::of(&corpus, documents, keys, are_weighted, context)?;
+        let weighted = engine.shingler().takes_weights();
+        let connected = Connected::of(&corpus, documents, keys, weighted, context)?;
         let search = connected.search(context.search);
         if search.candidates == CandidateMethod::Lsh {
             warn_of_rarities(engine, context.progress);
@@ -375,7 +375,7 @@ fn buckets_of(keys: BandKeys, corpus: &Corpus, context: &mut Context<'_>) -> Res
     context.timings.time("bucket", 0, || {
         let reference = corpus.reference_of(keys.len(), context.pairing);
         let after_band = &mut |band| advance(progress, band as u64 + 1, 0, 0);
-        Buckets::of_compared(keys, reference, after_band)
+        Buckets::compared(keys, reference, after_band)
     })
 }
 
@@ -389,8 +389,8 @@ fn sets_again(
 ) -> Result<ExactSets> {
     let progress = context.progress;
     let sets = context.timings.time("read again", corpus.bytes, || {
-        let are_weighted = engine.shingler().takes_weights();
-        let mut sets = source.exact_sets().weighted(are_weighted);
+        let weighted = engine.shingler().takes_weights();
+        let mut sets = source.exact_sets().weighted(weighted);
         let wanted = Bits::zeros(corpus.rows);
         for position in buckets.positions() {
             wanted.set(corpus.distinct[*position as usize]);

@@ -166,11 +166,11 @@ pub(super) fn keep_order<'a>(
 
 /// The rows of equal documents that are not empty, by the first of them.
 pub(super) fn groups(lists: &[List]) -> BTreeMap<u32, Vec<u32>> {
-    let mut by_list: HashMap<&List, Vec<u32>> = HashMap::new();
+    let mut rows_of: HashMap<&List, Vec<u32>> = HashMap::new();
     for (row, list) in (0..).zip(lists).filter(|(_, list)| !list.is_empty()) {
-        by_list.entry(list).or_default().push(row);
+        rows_of.entry(list).or_default().push(row);
     }
-    by_list.into_values().map(|rows| (rows[0], rows)).collect()
+    rows_of.into_values().map(|rows| (rows[0], rows)).collect()
 }
 
 /// A removed document: its row, that of the kept one, the similarity, and whether both are identical.

@@ -98,8 +98,8 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
     }
     let peers = parse(PEERS)?;
     for (peer, preset) in PRESETS {
-        let of_peer = list(&peers["schemes"])?.iter();
-        for case in of_peer.filter(|case| case["name"] == peer) {
+        let peer_cases = list(&peers["schemes"])?.iter();
+        for case in peer_cases.filter(|case| case["name"] == peer) {
             let scheme = scheme_of(case, preset)?;
             let documents = list(&peers["documents"])?.iter();
             for (tokens, slots) in documents.zip(list(&case["signatures"])?) {
@@ -172,14 +172,14 @@ fn add(groups: &mut Vec<(String, Vec<SignatureCase>)>, known: SignatureCase) {
 fn hashes(preset: &Scheme, tokens: &Value) -> Result<Vec<u64>> {
     let hash = preset.prescribed_hash();
     let hash = hash.ok_or_else(|| unreadable("a preset has no base hash"))?;
-    let of_token = |token: &Value| {
+    let token_hash = |token: &Value| {
         let token = string(token)?.as_bytes();
         Ok(match preset.family().hash_width() {
             Width::U32 => u32::of_bytes(hash, token).into(),
             Width::U64 => u64::of_bytes(hash, token),
         })
     };
-    list(tokens)?.iter().map(of_token).collect()
+    list(tokens)?.iter().map(token_hash).collect()
 }
 
 #[cfg(test)]

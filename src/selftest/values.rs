@@ -67,18 +67,18 @@ pub(super) fn band_keys() -> Result<Vec<SingleValue>> {
     for case in list(&golden)? {
         let (rows, slot_bits): (usize, u32) = (number(&case["rows"])?, number(&case["slot_bits"])?);
         for (band, keys) in (0u32..).zip(list(&case["keys"])?) {
-            let of_band = band as usize * rows..(band as usize + 1) * rows;
+            let range = band as usize * rows..(band as usize + 1) * rows;
             for (signature, key) in list(&case["signatures"])?.iter().zip(list(keys)?) {
-                let of_band = of_band.clone();
+                let range = range.clone();
                 let computed = if slot_bits == 32 {
                     let slots: Vec<u32> = numbers(signature)?;
                     slots
-                        .get(of_band)
+                        .get(range)
                         .map(|slots| band_key(band, Slots::U32(slots)))
                 } else {
                     let slots: Vec<u64> = numbers(signature)?;
                     slots
-                        .get(of_band)
+                        .get(range)
                         .map(|slots| band_key(band, Slots::U64(slots)))
                 };
                 values.push(SingleValue {
@@ -130,8 +130,8 @@ pub(crate) fn words() -> Result<Vec<SingleValue>> {
     for case in list(&golden)? {
         let words = list(&case["words"])?.iter().map(string);
         let words = words.collect::<Result<Vec<&str>>>()?;
-        let of_words = words.iter().map(|word| words_v1::word(word.as_bytes()));
-        let shingle = words_v1::shingle(of_words);
+        let hashed = words.iter().map(|word| words_v1::word(word.as_bytes()));
+        let shingle = words_v1::shingle(hashed);
         let name = |bits: u32| format!("{bits} bits of {words:?}");
         values.push(SingleValue {
             name: name(64),

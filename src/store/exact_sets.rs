@@ -433,9 +433,9 @@ fn compare_weighted(a: &[u64], b: &[u64]) -> (f64, Overlap) {
     while let ([first, ..], [second, ..]) = (a, b) {
         let (in_a, in_b) = (first[0] <= second[0], second[0] <= first[0]);
         let weight = |element: &[u64; 2], is_in: bool| u64::from(is_in) * element[1];
-        let (of_a, of_b) = (weight(first, in_a), weight(second, in_b));
-        lesser = lesser.saturating_add(of_a.min(of_b));
-        greater = greater.saturating_add(of_a.max(of_b));
+        let (weight_a, weight_b) = (weight(first, in_a), weight(second, in_b));
+        lesser = lesser.saturating_add(weight_a.min(weight_b));
+        greater = greater.saturating_add(weight_a.max(weight_b));
         shared += usize::from(in_a & in_b);
         a = &a[usize::from(in_a)..];
         b = &b[usize::from(in_b)..];

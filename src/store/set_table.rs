@@ -156,11 +156,11 @@ mod tests {
             table.fill(&[7; 3]);
             table.fill(&a);
             for b in &lists {
-                let (of_a, of_b) = (sorted(&a), sorted(b));
-                let shared = of_a.iter().filter(|hash| of_b.contains(hash)).count();
-                let expected = Overlap::of([of_a.len(), of_b.len()], shared);
+                let (sorted_a, sorted_b) = (sorted(&a), sorted(b));
+                let shared = sorted_a.iter().filter(|hash| sorted_b.contains(hash)).count();
+                let expected = Overlap::of([sorted_a.len(), sorted_b.len()], shared);
                 prop_assert_eq!(table.overlap(b, 0), Some(expected));
-                prop_assert_eq!(expected.jaccard(), jaccard(&of_a, &of_b));
+                prop_assert_eq!(expected.jaccard(), jaccard(&sorted_a, &sorted_b));
                 let found = table.overlap(b, least);
                 prop_assert_eq!(found, (shared >= least).then_some(expected));
             }

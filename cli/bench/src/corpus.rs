@@ -34,17 +34,17 @@ impl BenchCorpus {
     /// [`Error::Input`], [`Error::BadRecord`], [`Error::Io`].
     pub fn read(path: Option<&Path>) -> Result<Self> {
         match path {
-            Some(path) => BenchCorpus::of_file(path, None),
+            Some(path) => BenchCorpus::from_file(path, None),
             None => {
                 let folder = temporary_folder()?;
                 let path = folder.path().join("driver-docs.jsonl.zst");
                 fs::write(&path, EXAMPLE).map_err(Error::io("write", &path))?;
-                BenchCorpus::of_file(&path, Some(folder))
+                BenchCorpus::from_file(&path, Some(folder))
             }
         }
     }
 
-    fn of_file(path: &Path, folder: Option<WorkFolder>) -> Result<Self> {
+    fn from_file(path: &Path, folder: Option<WorkFolder>) -> Result<Self> {
         let inputs = Inputs::find(&[path.to_owned()], None)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file_name.split('.').next().unwrap_or_default().to_owned();

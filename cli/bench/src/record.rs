@@ -256,7 +256,7 @@ impl Absence {
     pub(crate) const DEVICE: &str = "gpu";
 
     /// The absence of a device that is emulated by the CPU and that the plan does not name.
-    pub(crate) fn of_software(device: &str) -> Self {
+    pub(crate) fn software_device(device: &str) -> Self {
         Absence {
             what: Absence::DEVICE.to_owned(),
             why: format!("{device} is no GPU; add --backends scalar,simd,gpu,hybrid to measure it"),

@@ -23,7 +23,7 @@ pub(crate) struct ComputeTarget {
 }
 
 impl ComputeTarget {
-    fn of_cpu(backend: Backend, isa: Isa) -> Self {
+    fn cpu(backend: Backend, isa: Isa) -> Self {
         ComputeTarget {
             backend,
             name: match backend {
@@ -40,7 +40,7 @@ impl ComputeTarget {
 
     /// The fastest instructions of this CPU.
     pub(crate) fn best_of_cpu() -> Self {
-        ComputeTarget::of_cpu(Backend::Simd, Isa::best())
+        ComputeTarget::cpu(Backend::Simd, Isa::best())
     }
 
     pub(crate) fn signer(&self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
@@ -108,11 +108,11 @@ pub(crate) fn targets(plan: &Plan) -> Result<(Vec<ComputeTarget>, Vec<Absence>)>
     let is_wanted = |backend| plan.backends.is_empty() || plan.backends.contains(&backend);
     let mut targets = Vec::new();
     if is_wanted(Backend::Scalar) {
-        targets.push(ComputeTarget::of_cpu(Backend::Scalar, Isa::best()));
+        targets.push(ComputeTarget::cpu(Backend::Scalar, Isa::best()));
     }
     if is_wanted(Backend::Simd) {
         let isas = isas(plan).into_iter();
-        targets.extend(isas.map(|isa| ComputeTarget::of_cpu(Backend::Simd, isa)));
+        targets.extend(isas.map(|isa| ComputeTarget::cpu(Backend::Simd, isa)));
     }
     let wanted = [Backend::Gpu, Backend::Hybrid].into_iter();
     let wanted: Vec<Backend> = wanted.filter(|backend| is_wanted(*backend)).collect();
@@ -126,7 +126,7 @@ pub(crate) fn targets(plan: &Plan) -> Result<(Vec<ComputeTarget>, Vec<Absence>)>
                     ..device.clone()
                 }));
             }
-            Ok(device) => absences.push(Absence::of_software(&device.name)),
+            Ok(device) => absences.push(Absence::software_device(&device.name)),
             Err(error) if is_named || plan.device.is_some() => return Err(error),
             Err(error) => absences.push(Absence {
                 what: Absence::DEVICE.to_owned(),

@@ -349,8 +349,8 @@ mod tests {
             ),
         ] {
             for seen in [vec![seen("windows-1252", "Jörg")], Vec::new()] {
-                let of_column = format!("column \"{column}{}", as_text_in(&seen, true));
-                let told = of(&of_column, "b.parquet").unwrap();
+                let column_name = format!("column \"{column}{}", as_text_in(&seen, true));
+                let told = of(&column_name, "b.parquet").unwrap();
                 assert!(
                     told.contains(decode) && told.ends_with(" skip it"),
                     "{told}"

@@ -269,7 +269,7 @@ pub struct Counts {
 impl Counts {
     /// The same counts, of a deduplication that has removed nothing yet.
     #[doc(hidden)]
-    pub fn of_dedup(self) -> Self {
+    pub fn for_dedup(self) -> Self {
         Counts {
             lost_shingles: Some(0),
             removed_shingles: Some(0),

@@ -263,7 +263,7 @@ impl<'a> Remote<'a> {
     /// The name of a data set of Hugging Face.
     fn data_set(&self) -> Option<DataSet<'a>> {
         let path = self.rest.strip_prefix("datasets/")?.trim_end_matches('/');
-        let of_name = |name: &'a str, revision: Option<&str>, inner: &'a str| {
+        let data_set = |name: &'a str, revision: Option<&str>, inner: &'a str| {
             let revision = revision.map(decoded);
             (!name.is_empty()).then_some(DataSet {
                 name,
@@ -273,14 +273,14 @@ impl<'a> Remote<'a> {
         };
         if let Some((name, rest)) = path.split_once('@') {
             let (revision, inner) = rest.split_once('/').unwrap_or((rest, ""));
-            return of_name(name, Some(revision), inner);
+            return data_set(name, Some(revision), inner);
         }
         let end = path
             .match_indices('/')
             .nth(1)
             .map_or(path.len(), |(at, _)| at);
         let (name, inner) = path.split_at(end);
-        of_name(name, None, inner.trim_start_matches('/'))
+        data_set(name, None, inner.trim_start_matches('/'))
     }
 
     /// The account and the container of a store of Azure, and the path there. The name of `az://` has no account.
@@ -394,20 +394,20 @@ impl DataSet<'_> {
         let folder = self.name.rsplit('/').next().unwrap_or(self.name);
         let name = quoted(self.name);
         let revision = self.revision();
-        let of_folder = |path: &str| match path {
+        let target = |path: &str| match path {
             "" => quoted(folder),
             path => quoted(&format!("{folder}/{path}")),
         };
         let last = self.inner.rsplit('/').next().unwrap_or_default();
         let (what, given) = match self.inner {
-            "" => (String::new(), of_folder("")),
+            "" => (String::new(), target("")),
             pattern if pattern.contains(['*', '?', '[']) => {
-                (format!(" --include {}", quoted(pattern)), of_folder(""))
+                (format!(" --include {}", quoted(pattern)), target(""))
             }
-            file if last.contains('.') => (format!(" {}", quoted(file)), of_folder(file)),
+            file if last.contains('.') => (format!(" {}", quoted(file)), target(file)),
             inner => {
                 let pattern = quoted(&format!("{inner}/*"));
-                (format!(" --include {pattern}"), of_folder(inner))
+                (format!(" --include {pattern}"), target(inner))
             }
         };
         let local = quoted(folder);

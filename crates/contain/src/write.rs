@@ -62,7 +62,7 @@ impl ContainRun<'_> {
         if self.action.writes_records() {
             let kept = Rewriting {
                 files,
-                of_reference: 0,
+                reference_files: 0,
                 places: &found.places,
                 reading: self.reading(Columns::All, temporary),
                 fields: &self.fields,

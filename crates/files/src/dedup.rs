@@ -255,10 +255,8 @@ impl Run<'_> {
         });
         if let Some(pairs) = self.from_pairs {
             report.parameters = pairs.parameters();
-            let of_dedup = report.dedup.as_mut();
-            of_dedup
-                .into_iter()
-                .for_each(|of_dedup| of_dedup.max_bucket = None);
+            let dedup = report.dedup.as_mut();
+            dedup.into_iter().for_each(|dedup| dedup.max_bucket = None);
         }
         // Of the documents of an index, only those take part whose estimate reaches the threshold: the others would tell how many
         // of these are there by chance.

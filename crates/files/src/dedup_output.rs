@@ -45,7 +45,7 @@ impl FileSource<'_> {
 
     /// Nothing is written yet, and nothing will be of the reference.
     pub(super) fn nothing_written(&self) -> Written {
-        Written::after_reference(self.of_reference)
+        Written::after_reference(self.reference_files)
     }
 
     /// The texts that were taken before the run was stopped, by row.
@@ -139,7 +139,7 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let start = source.places.start_of_file(source.of_reference);
+    let start = source.places.start_of_file(source.reference_files);
     let kept = KeptRecords {
         source,
         is_kept,

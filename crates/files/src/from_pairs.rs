@@ -75,7 +75,7 @@ impl PairsFile {
 
     /// Refuses a task that needs more than similar pairs, or other ones.
     fn check_task(&self, task: &Dedup, source: &FileSource<'_>) -> Result<()> {
-        let has_reference = source.of_reference > 0 || source.run.against.is_some();
+        let has_reference = source.reference_files > 0 || source.run.against.is_some();
         let is_other = task.search.threshold.to_bits() != self.search.threshold.to_bits()
             || task.search.verification != self.search.verification
             || task.search.measure != self.search.measure
@@ -96,13 +96,13 @@ impl PairsFile {
     fn check_inputs(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
         let found = source.places.input_reports();
         let stated = &self.report.inputs;
-        let by_name: BTreeMap<&str, &InputReport> =
+        let reports: BTreeMap<&str, &InputReport> =
             stated.iter().map(|input| (&*input.file, input)).collect();
         let refused = |problem: String| {
             Err(self.refused(format!("its pairs are those of other inputs: {problem}")))
         };
         for input in &found {
-            match by_name.get(&*input.file) {
+            match reports.get(&*input.file) {
                 None => return refused(format!("{} was not among them", input.file)),
                 Some(before) if *before != input => {
                     return refused(format!("{} has changed", input.file));
@@ -146,8 +146,8 @@ impl PairsFile {
         let mut left = self.memory_left(source, corpus)?;
         let mut pairs = ListedPairs::default();
         let mut add = |record: u64, pair: ListedPair| {
-            let mut of_pair = [u32::MAX; 2];
-            for (side, position) in of_pair.iter_mut().enumerate() {
+            let mut pair_positions = [u32::MAX; 2];
+            for (side, position) in pair_positions.iter_mut().enumerate() {
                 let (file, row) = (&pair.files[side], pair.rows[side]);
                 let odd = |problem: &str| {
                     odd_pair(&self.path, record, &format!("{file}, row {row}: {problem}"))
@@ -161,13 +161,13 @@ impl PairsFile {
                 *position = positions[row as usize];
             }
             // Pairs of copies say nothing new.
-            if of_pair.contains(&u32::MAX) {
+            if pair_positions.contains(&u32::MAX) {
                 return Ok(());
             }
             left = left
                 .checked_sub(ListedPairs::BYTES)
                 .ok_or_else(|| self.too_large(source))?;
-            pairs.push(of_pair, pair.similarity);
+            pairs.push(pair_positions, pair.similarity);
             Ok(())
         };
         let progress = source.run.options.progress;

@@ -309,8 +309,8 @@ impl Run<'_> {
         reading.map(
             |chunk: Chunk| Ok((chunk.file, chunk.bytes() as u64, self.parse(&chunk))),
             |event| {
-                if let Some(Event::Chunk((file, of_chunk, parsed))) = event {
-                    bytes += of_chunk;
+                if let Some(Event::Chunk((file, chunk_bytes, parsed))) = event {
+                    bytes += chunk_bytes;
                     documents = take(&mut named, file, parsed)?;
                 }
                 advance(progress, reading.consumed(), documents, bytes)

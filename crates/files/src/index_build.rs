@@ -159,8 +159,8 @@ impl<'a> Build<'a> {
         let read = reading.map(sign, |event| {
             is_between_chunks.set(false);
             match event {
-                Some(Event::Chunk(Some((file, of_chunk, records, signed)))) => {
-                    bytes += of_chunk;
+                Some(Event::Chunk(Some((file, chunk_bytes, records, signed)))) => {
+                    bytes += chunk_bytes;
                     self.add(file, records, &signed)?;
                 }
                 Some(Event::End { file, .. }) => self.end_file(file),

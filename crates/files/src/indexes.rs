@@ -54,10 +54,10 @@ impl<'a> Run<'a> {
             .flatten()
             .cloned()
             .collect();
-        let of_reference = reference.map_or(0, Vec::len) + self.indexes.len();
+        let reference_files = reference.map_or(0, Vec::len) + self.indexes.len();
         let identity = || {
             let parameters = self.dedup_parameters(task);
-            self.identity(folder, &task.search, parameters, &files, of_reference)
+            self.identity(folder, &task.search, parameters, &files, reference_files)
         };
         let identity = (!self.inputs.names_stream()).then(identity);
         Ok(Some(AddingRun {
@@ -200,7 +200,7 @@ impl FileSource<'_> {
         progress.begin("look up", self.stored_bytes());
         let reading = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
         let reading = reading.starting_at(&Position {
-            file: self.of_reference,
+            file: self.reference_files,
             ..Position::default()
         });
         let (mut documents, mut bytes) = (0, 0);
@@ -214,8 +214,8 @@ impl FileSource<'_> {
                 Ok((batch.len() as u64, chunk.bytes() as u64))
             },
             |event| {
-                if let Some(Event::Chunk((of_chunk, bytes_of_chunk))) = event {
-                    documents += of_chunk;
+                if let Some(Event::Chunk((chunk_documents, bytes_of_chunk))) = event {
+                    documents += chunk_documents;
                     bytes += bytes_of_chunk;
                 }
                 advance(progress, reading.consumed(), documents, bytes)
@@ -246,10 +246,10 @@ impl FileSource<'_> {
         noted: &mut Noted<'_>,
         start: Position,
     ) -> Result<Position> {
-        let of_indexes = self.index_count();
+        let indexes = self.index_count();
         for (file, index) in self.run.indexes.iter().enumerate() {
-            let IndexPlaces { rows, numbers, .. } = noted.places.of_indexes[file].clone();
-            if start.file < of_indexes {
+            let IndexPlaces { rows, numbers, .. } = noted.places.indexes[file].clone();
+            if start.file < indexes {
                 for numbers in numbers.chunks(PIECE) {
                     let documents = numbers.iter().map(|number| index.document(*number));
                     let documents = documents.collect::<Result<Vec<_>>>()?;
@@ -258,17 +258,17 @@ impl FileSource<'_> {
                     pass.number_known(records, documents, noted)?;
                 }
             }
-            let of_file = &mut noted.places.files[file];
-            (of_file.first_row, of_file.records) = (rows.start, numbers.len() as u64);
+            let entry = &mut noted.places.files[file];
+            (entry.first_row, entry.records) = (rows.start, numbers.len() as u64);
         }
-        if start.file >= of_indexes {
+        if start.file >= indexes {
             return Ok(start);
         }
         noted.end_indexes();
-        if of_indexes > 0 && of_indexes == self.of_reference {
+        if indexes > 0 && indexes == self.reference_files {
             pass.end_reference();
         }
-        Ok(noted.places.start_of_file(of_indexes))
+        Ok(noted.places.start_of_file(indexes))
     }
 
     /// Passes on the sets of the wanted documents of indexes, unless that was done before the run was stopped.
@@ -281,7 +281,7 @@ impl FileSource<'_> {
         if start.file >= self.index_count() {
             return Ok(());
         }
-        let indexes = self.run.indexes.iter().zip(&self.places.of_indexes);
+        let indexes = self.run.indexes.iter().zip(&self.places.indexes);
         let numbers = indexes.flat_map(|(index, places)| {
             let numbers = places.numbers.iter();
             numbers.map(move |number| (index, *number))
@@ -366,7 +366,7 @@ impl FileSource<'_> {
 
     fn add_kept_to(&self, index: &dyn KnownIndex, is_kept: &[bool]) -> Result<()> {
         let mut id_of = self.places.ids_by_row()?;
-        let start = self.places.start_of_file(self.of_reference);
+        let start = self.places.start_of_file(self.reference_files);
         let map = |Placed { chunk, rows }: Placed| {
             let kept = |row: &u32| is_kept.get(*row as usize) == Some(&true);
             let rows: Vec<Option<u32>> = rows.into_iter().map(|row| row.filter(kept)).collect();
@@ -391,9 +391,9 @@ impl FileSource<'_> {
         let documents = self.run.indexes.iter().map(|index| index.documents());
         counts.index = Some(documents.sum());
         let found = u64::from(self.places.first_of_files());
-        let of_reference = counts.reference.take();
-        counts.reference = of_reference
-            .filter(|_| self.of_reference > self.index_count())
+        let reference = counts.reference.take();
+        counts.reference = reference
+            .filter(|_| self.reference_files > self.index_count())
             .map(|documents| documents - found);
     }
 }

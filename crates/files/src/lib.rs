@@ -138,7 +138,7 @@ pub use preference::keep_classes;
 #[doc(hidden)]
 pub use preference::ranks_of_files;
 #[doc(hidden)]
-pub use resume::{by_name, ended, identity, remove_left, resumable, unfinished};
+pub use resume::{ended, identity, parameters_by_name, remove_left, resumable, unfinished};
 #[doc(hidden)]
 pub use run::check_compression_level;
 pub use run::{Action, Against, Run, RunOptions};

@@ -29,7 +29,7 @@ pub struct Noted<'a> {
     /// The most bytes of chunks to hold.
     held_bytes: u64,
     /// Whether all chunks so far are held for the second pass.
-    are_held: &'a AtomicBool,
+    is_holding: &'a AtomicBool,
     /// Bytes of all chunks so far.
     bytes: u64,
     #[doc(hidden)]
@@ -50,14 +50,14 @@ pub struct Noted<'a> {
 }
 
 impl<'a> Noted<'a> {
-    /// Notes nothing yet. `are_held` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
+    /// Notes nothing yet. `is_holding` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
     /// found of each file.
     #[doc(hidden)]
     pub fn new(
         on_bad_record: OnBadRecord,
         files: &'a [InputFile],
         held_bytes: u64,
-        are_held: &'a AtomicBool,
+        is_holding: &'a AtomicBool,
         before: Vec<Option<Fingerprint>>,
     ) -> Self {
         let sources = files.iter().map(|file| SourceFile {
@@ -70,7 +70,7 @@ impl<'a> Noted<'a> {
             on_bad_record,
             files,
             held_bytes,
-            are_held,
+            is_holding,
             bytes: 0,
             places: Places {
                 files: sources.collect(),
@@ -103,7 +103,7 @@ impl<'a> Noted<'a> {
         let (files, places, forms) = (self.files, &mut self.places, &mut self.forms);
         self.position = read.position;
         match (&mut places.ids, read.are_integers) {
-            (Some(ids), Some(are_integers)) => ids.restore(are_integers),
+            (Some(ids), Some(all_integers)) => ids.restore(all_integers),
             _ => places.ids = None,
         }
         places.without_id.clone_from(&read.without_id);
@@ -134,9 +134,9 @@ impl<'a> Noted<'a> {
                 records,
                 fingerprint,
             } => {
-                let of_file = &mut places.files[file];
-                (of_file.first_row, of_file.records) = (first_row, records);
-                of_file.fingerprint = Some(fingerprint);
+                let entry = &mut places.files[file];
+                (entry.first_row, entry.records) = (first_row, records);
+                entry.fingerprint = Some(fingerprint);
                 if records == 0 {
                     places.empty_files.push(file);
                 }
@@ -185,13 +185,13 @@ impl<'a> Noted<'a> {
 
     /// Holds no chunk, now and later. Returns those that were held.
     fn hold_none(&mut self) -> Option<Vec<Arc<Chunk>>> {
-        self.are_held.store(false, Ordering::Relaxed);
+        self.is_holding.store(false, Ordering::Relaxed);
         self.places.held.take()
     }
 
     /// Notes that all documents of indexes are read.
     pub(crate) fn end_indexes(&mut self) {
-        self.position = self.places.start_of_file(self.places.of_indexes.len());
+        self.position = self.places.start_of_file(self.places.indexes.len());
     }
 
     /// Notes the end of a file. Refuses one that has changed since an earlier read.
@@ -201,12 +201,12 @@ impl<'a> Noted<'a> {
         if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
             return Err(changed(&self.files[file]));
         }
-        let of_file = &mut self.places.files[file];
-        of_file.fingerprint = Some(fingerprint);
-        let records = if file < self.places.of_reference {
+        let entry = &mut self.places.files[file];
+        entry.fingerprint = Some(fingerprint);
+        let records = if file < self.places.reference_files {
             0
         } else {
-            of_file.records
+            entry.records
         };
         self.position = Position {
             file: file + 1,
@@ -216,12 +216,12 @@ impl<'a> Noted<'a> {
         if let Some(log) = &mut self.log {
             log.push(&Entry::End {
                 file,
-                first_row: of_file.first_row,
-                records: of_file.records,
+                first_row: entry.first_row,
+                records: entry.records,
                 fingerprint,
             })?;
         }
-        if of_file.records == 0 {
+        if entry.records == 0 {
             self.places.empty_files.push(file);
         }
         Ok(())
@@ -231,7 +231,7 @@ impl<'a> Noted<'a> {
 impl Notes<ChunkRecords> for Noted<'_> {
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
         // There is nothing to read again of an index.
-        if records.file >= self.places.of_indexes.len() {
+        if records.file >= self.places.indexes.len() {
             self.hold(&records);
         }
         let ChunkRecords {
@@ -244,9 +244,9 @@ impl Notes<ChunkRecords> for Noted<'_> {
         self.position.chunk += 1;
         let mut next_row = first_row;
         let places = &mut self.places;
-        let of_file = &mut places.files[file];
-        if of_file.records == 0 {
-            of_file.first_row = first_row;
+        let entry = &mut places.files[file];
+        if entry.records == 0 {
+            entry.first_row = first_row;
         }
         let named = &self.files[file].named;
         let records = match records {
@@ -292,12 +292,12 @@ impl Notes<ChunkRecords> for Noted<'_> {
         // At once: memory is short.
         drop(self.hold_none());
         let mut log = Log::new(spill);
-        for (file, of_file) in self.places.files.iter().enumerate() {
-            if let Some(fingerprint) = of_file.fingerprint {
+        for (file, entry) in self.places.files.iter().enumerate() {
+            if let Some(fingerprint) = entry.fingerprint {
                 log.push(&Entry::End {
                     file,
-                    first_row: of_file.first_row,
-                    records: of_file.records,
+                    first_row: entry.first_row,
+                    records: entry.records,
                     fingerprint,
                 })?;
             }

@@ -31,10 +31,10 @@ pub struct Lowest<T> {
 
 impl<T> Lowest<T> {
     #[doc(hidden)]
-    pub fn new(most: usize, of_group: usize) -> Self {
+    pub fn new(most: usize, per_group: usize) -> Self {
         Lowest {
             most,
-            of_group,
+            of_group: per_group,
             found: Vec::with_capacity(most + 1),
         }
     }
@@ -46,8 +46,8 @@ impl<T> Lowest<T> {
             return;
         }
         let is_of_group = |(_, of, _): &(u64, u32, T)| *of == group;
-        let of_group = self.found.iter().filter(|found| is_of_group(found));
-        if of_group.count() >= self.of_group {
+        let same_group = self.found.iter().filter(|found| is_of_group(found));
+        if same_group.count() >= self.of_group {
             match self.found.iter().rposition(is_of_group) {
                 Some(last) if last >= at => {
                     self.found.remove(last);
@@ -75,8 +75,8 @@ mod tests {
     /// The lowest keys by a sort of all, of which each group has as many as it may.
     #[test]
     fn the_lowest_are_those_of_a_sort() {
-        for (most, of_group) in [(1, 1), (3, 1), (8, 2), (8, 8), (200, 3)] {
-            let mut lowest = Lowest::new(most, of_group);
+        for (most, per_group) in [(1, 1), (3, 1), (8, 2), (8, 8), (200, 3)] {
+            let mut lowest = Lowest::new(most, per_group);
             let mut all: Vec<(u64, u32, u32)> = (0..100u32)
                 .map(|row| (fmix64(row.into()) % 17, row, row * row % 7))
                 .collect();
@@ -88,7 +88,7 @@ mod tests {
             all.retain(|(_, _, group)| {
                 let count = counts.entry(*group).or_insert(0);
                 *count += 1;
-                *count <= of_group
+                *count <= per_group
             });
             all.truncate(most);
             assert!(

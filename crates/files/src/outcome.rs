@@ -59,8 +59,8 @@ impl UncheckedPlaces<'_> {
             ids.end()?;
         }
         places.fill_first_rows(rows);
-        let of_inputs = rows - places.first_input();
-        if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
+        let input_rows = rows - places.first_input();
+        if let (0, Some(first)) = (input_rows, places.first_bad_record()) {
             return Err(Error::NoGoodRecord(first.clone()));
         }
         let repeated = repeated(&mut places)?;

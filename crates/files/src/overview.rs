@@ -63,13 +63,13 @@ impl Overview {
 
     /// Counts the documents that are removed for one of an index apart from those that are removed for a reference.
     pub(super) fn count_for_indexes(&self, counts: &mut Counts, places: &Places) {
-        if places.of_indexes.is_empty() {
+        if places.indexes.is_empty() {
             return;
         }
         counts.removed_for_index = Some(self.for_indexes);
-        let of_reference = counts.removed_for_reference.take();
-        let has_files = places.of_reference > places.of_indexes.len();
-        counts.removed_for_reference = of_reference
+        let reference = counts.removed_for_reference.take();
+        let has_files = places.reference_files > places.indexes.len();
+        counts.removed_for_reference = reference
             .filter(|_| has_files)
             .map(|removed| removed - self.for_indexes);
     }
@@ -160,7 +160,7 @@ struct Passing<'a> {
     /// Those whose removal loses the most.
     lost: Lowest<Removal>,
     /// Those of the largest clusters, by the row of the kept document.
-    of_clusters: BTreeMap<u32, Lowest<Removal>>,
+    clusters: BTreeMap<u32, Lowest<Removal>>,
     /// The kept documents of the largest clusters, largest first.
     largest: Vec<u32>,
     sources: SourceCounts<'a>,
@@ -173,7 +173,7 @@ struct Passing<'a> {
 impl<'a> Passing<'a> {
     fn new(found: &FoundRemovals, sources: Sources<'a>, places: &Places) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
-        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
+        let lowest = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
         Passing {
             is_kept: vec![true; found.rows as usize],
             histogram: BTreeMap::new(),
@@ -181,7 +181,7 @@ impl<'a> Passing<'a> {
             // As many as may be among the nearest, too.
             random: Lowest::new(3 * SHOWN, 3 * SHOWN),
             lost: Lowest::new(2 * SHOWN, SHOWN_OF_CLUSTER),
-            of_clusters: largest.iter().map(of_cluster).collect(),
+            clusters: largest.iter().map(lowest).collect(),
             largest,
             most_for_reference: found.sizes.most_for_reference,
             sources: SourceCounts::new(sources, places.first_of_files(), places.first_input()),
@@ -194,13 +194,15 @@ impl<'a> Passing<'a> {
         self.is_kept[removal.document as usize] = false;
         self.sources.add(removal);
         self.for_indexes += u64::from(removal.kept < self.first_of_files);
-        let similarity = removal.via.map_or(removal.similarity, |(_, of_via)| of_via);
+        let similarity = removal
+            .via
+            .map_or(removal.similarity, |(_, similarity)| similarity);
         if let Some(similarity) = similarity {
             *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
         }
-        if let Some(of_cluster) = self.of_clusters.get_mut(&removal.kept) {
+        if let Some(cluster) = self.clusters.get_mut(&removal.kept) {
             let similarity = removal.similarity.unwrap_or_default();
-            of_cluster.offer(similarity.to_bits(), removal.kept, *removal);
+            cluster.offer(similarity.to_bits(), removal.kept, *removal);
         }
         if removal.is_identical {
             return;
@@ -230,16 +232,13 @@ impl<'a> Passing<'a> {
             new
         };
         let (lost, random) = (not_shown(&self.lost), not_shown(&self.random));
-        let of_clusters = self
-            .largest
-            .iter()
-            .filter_map(|row| self.of_clusters.get(row));
-        let of_clusters = of_clusters.flat_map(Lowest::items);
+        let clusters = self.largest.iter().filter_map(|row| self.clusters.get(row));
+        let clusters = clusters.flat_map(Lowest::items);
         let examples = [
             self.nearest.items().map(|of| ("threshold", *of)).collect(),
             lost.into_iter().map(|of| ("lost", of)).collect(),
             random.into_iter().map(|of| ("random", of)).collect(),
-            of_clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
+            clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
         ];
         Overview {
             examples: examples.concat(),
@@ -274,8 +273,8 @@ mod tests {
         {
             assert_eq!(hundredths(similarity), expected, "{similarity}");
         }
-        for of_hundred in 0..=100u8 {
-            assert_eq!(hundredths(f64::from(of_hundred) / 100.0), of_hundred);
+        for hundredth in 0..=100u8 {
+            assert_eq!(hundredths(f64::from(hundredth) / 100.0), hundredth);
         }
     }
 }

@@ -42,12 +42,12 @@ impl DeduplicationToShow<'_> {
         reference: Option<&D>,
     ) -> Result<String> {
         let found = self.found;
-        let of_reference = reference.map_or(0, D::len);
+        let reference_rows = reference.map_or(0, D::len);
         let ids = self.ids.as_ref().map_or(documents.len(), Vec::len);
         for (name, given, expected) in [
             ("`data`", documents.len() as u64, found.counts.documents),
             ("`id`", ids as u64, found.counts.documents),
-            ("`against`", of_reference as u64, found.reference.into()),
+            ("`against`", reference_rows as u64, found.reference.into()),
         ] {
             if given != expected {
                 return Err(Error::Parameter {
@@ -58,7 +58,7 @@ impl DeduplicationToShow<'_> {
             }
         }
         let places = self.places()?;
-        let rows = row_number(documents.len() + of_reference)?;
+        let rows = row_number(documents.len() + reference_rows)?;
         let removals = FoundRemovals::of(found, rows);
         let overview = Overview::new(&removals, Sources::Files(&places), &places)?;
         let mut report = Report::new("dedup", found.counts.clone(), self.parameters.clone());
@@ -90,10 +90,10 @@ impl DeduplicationToShow<'_> {
             records,
             fingerprint: None,
         };
-        let of_reference = usize::from(found.counts.reference.is_some());
+        let reference_files = usize::from(found.counts.reference.is_some());
         let [data, against] = NAMES;
         let mut files = vec![file(data, found.reference, found.counts.documents)];
-        if of_reference > 0 {
+        if reference_files > 0 {
             files.insert(0, file(against, 0, found.reference.into()));
         }
         let mut ids = DocumentIds::default();
@@ -109,7 +109,7 @@ impl DeduplicationToShow<'_> {
         }
         Ok(Places {
             files,
-            of_reference,
+            reference_files,
             ids: Some(ids),
             ..Places::default()
         })

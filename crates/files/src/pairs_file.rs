@@ -149,10 +149,10 @@ impl PairsFile {
     /// The parameters of the search for a report. Its probabilities follow from `search`.
     pub(super) fn parameters(&self) -> Parameters {
         let stated = self.report.parameters.clone();
-        let search = stated.search.as_ref().map(|of_file| SearchParameters {
+        let search = stated.search.as_ref().map(|stored| SearchParameters {
             threshold: Some(self.search.threshold),
             recall_at_threshold: self.search.recall_at_threshold(self.num_perm),
-            ..of_file.clone()
+            ..stored.clone()
         });
         Parameters { search, ..stated }
     }

@@ -31,16 +31,16 @@ pub(super) struct PassingPairs<'a> {
     random: Lowest<DocumentPair>,
     /// The files that are counted; empty if no file is.
     listed: HashSet<usize>,
-    of_files: HashMap<[usize; 2], u64>,
+    file_pairs: HashMap<[usize; 2], u64>,
 }
 
 impl<'a> PassingPairs<'a> {
     pub(super) fn new(places: &'a Places, search: &Search) -> Self {
         let width = search.within.map(|within| within.most / BINS + 1);
         let documents = places.documents_of_files();
-        let are_single = documents.iter().all(|documents| *documents <= 1);
+        let single = documents.iter().all(|documents| *documents <= 1);
         let has_several = documents.iter().filter(|documents| **documents > 0).count() > 1;
-        let listed = if has_several && !are_single {
+        let listed = if has_several && !single {
             with_most_documents(&documents).into_iter().collect()
         } else {
             HashSet::new()
@@ -53,7 +53,7 @@ impl<'a> PassingPairs<'a> {
             // As many as may be among the nearest, too.
             random: Lowest::new(2 * SHOWN, 2 * SHOWN),
             listed,
-            of_files: HashMap::new(),
+            file_pairs: HashMap::new(),
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> PassingPairs<'a> {
         if !self.listed.is_empty() {
             let files = [pair.a, pair.b].map(|row| self.places.file_of(row));
             if files.iter().all(|file| self.listed.contains(file)) {
-                *self.of_files.entry(files).or_insert(0) += 1;
+                *self.file_pairs.entry(files).or_insert(0) += 1;
             }
         }
         if pair.similarity.is_some_and(|of| of >= 1.0) || pair.distance == Some(0) {
@@ -138,7 +138,7 @@ impl<'a> PassingPairs<'a> {
     fn sources(&self) -> Vec<PairsOfSources> {
         let places = self.places;
         let mut pairs: Vec<([usize; 2], u64)> = self
-            .of_files
+            .file_pairs
             .iter()
             .map(|(files, pairs)| (*files, *pairs))
             .collect();
@@ -148,7 +148,7 @@ impl<'a> PassingPairs<'a> {
         pairs
             .into_iter()
             .map(|([a, b], pairs)| PairsOfSources {
-                source_a: (a >= places.of_reference).then(|| name(a)),
+                source_a: (a >= places.reference_files).then(|| name(a)),
                 source_b: name(b),
                 pairs,
             })

@@ -75,8 +75,8 @@ impl Preference {
             check_values(by, rows, forms, names, warn)?;
         }
         let names = places.files.iter().enumerate();
-        let names =
-            names.map(|(number, file)| (number >= places.of_reference).then_some(&*file.relative));
+        let names = names
+            .map(|(number, file)| (number >= places.reference_files).then_some(&*file.relative));
         let ranks = ranks_of_files(&run.prefer_source, names, warn)?;
         let files = places.files.iter().zip(ranks);
         let sources = files

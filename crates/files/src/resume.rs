@@ -39,7 +39,7 @@ impl Run<'_> {
         let keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
         let source_field = self.source_field.as_ref().map(FieldPath::to_string);
         // The method may not be known yet; a join follows from the other parameters.
-        by_name(
+        parameters_by_name(
             &DedupParameters::new(task, CandidateMethod::Lsh),
             [
                 ("keep_by", json!(keep_by)),
@@ -56,13 +56,16 @@ impl Run<'_> {
     /// The same of a search for pairs.
     pub(super) fn pairs_parameters(&self, task: &Pairs) -> ByName {
         let compression_level = ("compression_level", json!(self.options.compression_level));
-        by_name(&PairsParameters::new(task), [compression_level])
+        parameters_by_name(&PairsParameters::new(task), [compression_level])
     }
 }
 
 /// What a report says, by name, and what decides the outputs beside it.
 #[doc(hidden)]
-pub fn by_name<const N: usize>(reported: &impl Serialize, others: [(&str, Value); N]) -> ByName {
+pub fn parameters_by_name<const N: usize>(
+    reported: &impl Serialize,
+    others: [(&str, Value); N],
+) -> ByName {
     let mut all = match serde_json::to_value(reported) {
         Ok(Value::Object(parameters)) => parameters.into_iter().collect(),
         _ => ByName::new(),
@@ -108,16 +111,16 @@ impl FileSource<'_> {
     }
 
     fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> Result<RunIdentity> {
-        let mut of_run = parameters;
+        let mut all = parameters;
         let indexes = self.run.indexes.iter();
         let indexes: Vec<String> = indexes
             .map(|index| index.identity())
             .collect::<Result<_>>()?;
         if !indexes.is_empty() {
-            of_run.insert("against_index".to_owned(), json!(indexes.join(", ")));
+            all.insert("against_index".to_owned(), json!(indexes.join(", ")));
         }
         let files = &self.files[indexes.len()..];
-        (self.run).identity(output, search, of_run, files, self.of_reference)
+        (self.run).identity(output, search, all, files, self.reference_files)
     }
 }
 
@@ -130,9 +133,9 @@ impl Run<'_> {
         search: &Search,
         parameters: ByName,
         files: &[InputFile],
-        of_reference: usize,
+        reference_files: usize,
     ) -> Result<RunIdentity> {
-        let mut all = by_name(&self.parameters(Some(search)), []);
+        let mut all = parameters_by_name(&self.parameters(Some(search)), []);
         // They follow from the others.
         all.remove("recall_at_threshold");
         all.remove("recall_by_size_ratio");
@@ -148,8 +151,8 @@ impl Run<'_> {
             };
             all.insert(name.to_owned(), field);
         }
-        if of_reference > 0 {
-            all.insert("against".to_owned(), json!(of_reference));
+        if reference_files > 0 {
+            all.insert("against".to_owned(), json!(reference_files));
         }
         all.extend(parameters);
         identity(output, all, files)

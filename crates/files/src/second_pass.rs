@@ -84,8 +84,8 @@ impl Rereading<'_> {
             match part {
                 None | Some(FileEvent::Chunk(None)) => {}
                 Some(FileEvent::Table(form)) => each(FileEvent::Table(form))?,
-                Some(FileEvent::Chunk(Some((mapped, of_chunk, bytes_of_chunk)))) => {
-                    documents += of_chunk;
+                Some(FileEvent::Chunk(Some((mapped, chunk_documents, bytes_of_chunk)))) => {
+                    documents += chunk_documents;
                     bytes += bytes_of_chunk;
                     each(FileEvent::Chunk(mapped))?;
                 }
@@ -184,8 +184,8 @@ impl FileSource<'_> {
         let read = self.read_again("read again", Columns::Needed, &start, map, |part| {
             let mut position = taken.take().unwrap_or_default();
             match part {
-                FileEvent::Chunk((number, of_chunk)) => {
-                    sets.take(&of_chunk)?;
+                FileEvent::Chunk((number, chunk_sets)) => {
+                    sets.take(&chunk_sets)?;
                     position.chunk = number + 1;
                 }
                 FileEvent::End => position = self.places.start_of_file(position.file + 1),

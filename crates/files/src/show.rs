@@ -293,10 +293,10 @@ mod tests {
                     .as_str()
                     .map_or_else(|| line["id"].to_string(), str::to_owned);
                 let shown = show(&place.path("out"), &id, false).unwrap();
-                let of_line = shown.documents.iter().find(|shown| {
+                let listed = shown.documents.iter().find(|shown| {
                     shown.document.file == line["file"] && shown.document.row == line["row"]
                 });
-                let shown = of_line.unwrap();
+                let shown = listed.unwrap();
                 assert_eq!(serde_json::to_value(&shown.chain[0]).unwrap(), *line);
                 let last = shown.chain.last().unwrap();
                 assert_eq!(
@@ -309,16 +309,14 @@ mod tests {
                 let kept = last.kept().unwrap();
                 let kept_shown =
                     super::show(&place.path("out"), &id_text(&kept.id), false).unwrap();
-                let of_kept = kept_shown.documents.iter();
-                let mut of_kept = of_kept.filter(|shown| shown.document.file == kept.file);
-                let of_kept = of_kept
-                    .find(|shown| shown.document.row == kept.row)
-                    .unwrap();
+                let named = kept_shown.documents.iter();
+                let mut named = named.filter(|shown| shown.document.file == kept.file);
+                let kept_document = named.find(|shown| shown.document.row == kept.row).unwrap();
                 let same = lines.iter().filter(|other| {
                     other["kept_row"] == line["kept_row"] && other["kept_file"] == line["kept_file"]
                 });
-                assert!(of_kept.kept && of_kept.chain.is_empty());
-                assert_eq!(of_kept.removed_count, same.count() as u64);
+                assert!(kept_document.kept && kept_document.chain.is_empty());
+                assert_eq!(kept_document.removed_count, same.count() as u64);
             }
             assert!(lines.len() > 20);
         }

@@ -83,9 +83,9 @@ impl Texts {
             is_tokens: parameters.unit == "tokens",
             ..Fields::default()
         };
-        let of_inputs = fields(&parameters.content_field);
+        let input_fields = fields(&parameters.content_field);
         let against = parameters.against_content_field.as_deref();
-        let of_reference = against.map_or_else(|| of_inputs.clone(), fields);
+        let reference_fields = against.map_or_else(|| input_fields.clone(), fields);
         let names: BTreeSet<(bool, &str)> = wanted
             .iter()
             .map(|(reference, file, _)| (*reference, &**file))
@@ -96,7 +96,7 @@ impl Texts {
             .map(|input| ((input.reference, input.file.clone()), input))
             .collect();
         let mut texts = Texts {
-            documents: of_inputs.empty_batch(),
+            documents: input_fields.empty_batch(),
             numbers: HashMap::new(),
             shingler: shingler(parameters),
         };
@@ -108,7 +108,11 @@ impl Texts {
             let rows = wanted.iter();
             let rows = rows.filter(|(of, file, _)| (*of, &**file) == (reference, name));
             let rows = rows.map(|(.., row)| *row).collect();
-            let fields = if reference { &of_reference } else { &of_inputs };
+            let fields = if reference {
+                &reference_fields
+            } else {
+                &input_fields
+            };
             let read = found.and_then(|input| {
                 let read = texts.read_rows(reference, name, input, fields, &rows);
                 read.map_err(|error| error.to_string())
@@ -261,14 +265,14 @@ fn shared<'a>(
     let mut sets = [Vec::new(), Vec::new()];
     shingler.exact_set(removed(), &mut scratch, &mut sets[0]);
     shingler.exact_set(kept(), &mut scratch, &mut sets[1]);
-    let [of_removed, of_kept] = sets;
-    let is_kept = |hash: &u64| of_kept.binary_search(hash).is_ok();
-    let both = of_removed.iter().filter(|hash| is_kept(hash)).count();
+    let [removed_set, kept_set] = sets;
+    let is_kept = |hash: &u64| kept_set.binary_search(hash).is_ok();
+    let both = removed_set.iter().filter(|hash| is_kept(hash)).count();
     let mut shingles = SharedShingles {
-        removed: of_removed.len(),
-        kept: of_kept.len(),
+        removed: removed_set.len(),
+        kept: kept_set.len(),
         shared: both,
-        lost: of_removed.len() - both,
+        lost: removed_set.len() - both,
         lost_examples: Vec::new(),
         shared_examples: Vec::new(),
     };
@@ -282,7 +286,7 @@ fn shared<'a>(
             // Only shingles of the document itself count: a span may be cut in another way.
             let new = set
                 .iter()
-                .find(|hash| of_removed.binary_search(hash).is_ok() && !seen.contains(*hash));
+                .find(|hash| removed_set.binary_search(hash).is_ok() && !seen.contains(*hash));
             let Some(hash) = new.copied() else {
                 continue;
             };

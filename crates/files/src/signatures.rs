@@ -184,7 +184,7 @@ impl<'a> SignatureRun<'a> {
             progress,
             timings: &mut timings,
         };
-        let searched = Searched::of_banded(corpus, banded, num_perm, context)?;
+        let searched = Searched::from_banded(corpus, banded, num_perm, context)?;
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         parameters.search = Some(search_parameters(pairs.search(), num_perm));
         let streamed = timings.time("compare and write", 0, || {

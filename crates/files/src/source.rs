@@ -32,7 +32,7 @@ pub struct FileSource<'a> {
     /// All files: first those of the reference.
     pub(super) files: Vec<InputFile>,
     /// The number of files of the reference.
-    pub(super) of_reference: usize,
+    pub(super) reference_files: usize,
     pub(super) places: Places,
     /// The order of preference of documents.
     preference: Option<Preference>,
@@ -78,12 +78,12 @@ impl<'a> FileSource<'a> {
             run.inputs.check_apart_from(against.inputs)?;
             files.extend_from_slice(&against.inputs.files);
         }
-        let of_reference = files.len();
+        let reference_files = files.len();
         files.extend(inputs?);
         Ok(FileSource {
             run,
             files,
-            of_reference,
+            reference_files,
             places: Places::default(),
             preference: None,
             classes: None,
@@ -125,10 +125,10 @@ impl<'a> FileSource<'a> {
 
     /// The share of the input that is read, after so many bytes of files and so many documents.
     fn share_read(&self, bytes: u64, documents: u64) -> f64 {
-        let of_bytes = bytes as f64 / self.stored_bytes() as f64;
+        let byte_share = bytes as f64 / self.stored_bytes() as f64;
         let limit = self.run.limit.map(NonZeroU64::get);
-        let of_limit = limit.map_or(0.0, |limit| documents as f64 / limit as f64);
-        of_bytes.max(of_limit).clamp(f64::EPSILON, 1.0)
+        let limit_share = limit.map_or(0.0, |limit| documents as f64 / limit as f64);
+        byte_share.max(limit_share).clamp(f64::EPSILON, 1.0)
     }
 
     /// Goes on where the run was stopped: at this position, which is the beginning if it was not.
@@ -191,7 +191,7 @@ impl<'a> FileSource<'a> {
             }
         };
         let inputs = rows - self.places.first_input();
-        let files = &self.files[self.of_reference..];
+        let files = &self.files[self.reference_files..];
         let names = |missing: &FieldPath| listed_fields(files, missing, &self.temporary);
         if let (Some(field), Some(sources)) = (&self.run.source_field, &self.sources)
             && inputs > 0
@@ -227,7 +227,7 @@ impl<'a> FileSource<'a> {
                 if number < self.run.indexes.len() {
                     return RecordedInput::from_index(input);
                 }
-                let reference = number < self.of_reference;
+                let reference = number < self.reference_files;
                 let is_stream = !reference && has_stream && !is_named(input);
                 RecordedInput::new(input, reference, is_stream)
             })
@@ -259,7 +259,7 @@ impl<'a> FileSource<'a> {
             limit: self.run.limit.map(NonZeroU64::get),
             reference: self.run.against.as_ref().map(|against| {
                 let wanted = Wanted::Document(&against.fields);
-                (self.of_reference, wanted)
+                (self.reference_files, wanted)
             }),
             longest: LongestRecord::within(self.run.memory),
             ..Reading::new(Wanted::Document(&self.run.fields))
@@ -268,7 +268,7 @@ impl<'a> FileSource<'a> {
 
     /// What a record of a file holds.
     pub(super) fn fields_of(&self, file: usize) -> &Fields {
-        self.run.fields_of(file < self.of_reference)
+        self.run.fields_of(file < self.reference_files)
     }
 
     /// The total size of all files, compressed.

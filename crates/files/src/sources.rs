@@ -25,7 +25,7 @@ pub(crate) struct FieldSources {
     names: Vec<String>,
     numbers: HashMap<String, u16>,
     /// The number of the value of each document, by row.
-    of_rows: Vec<u16>,
+    rows: Vec<u16>,
 }
 
 impl FieldSources {
@@ -34,7 +34,7 @@ impl FieldSources {
             field: field.to_string(),
             names: Vec::new(),
             numbers: HashMap::new(),
-            of_rows: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
@@ -56,7 +56,7 @@ impl FieldSources {
                 number
             }
         };
-        self.of_rows.push(number);
+        self.rows.push(number);
         Ok(())
     }
 
@@ -67,14 +67,14 @@ impl FieldSources {
 
     /// The values of all documents, by row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        let numbers = self.of_rows.iter();
+        let numbers = self.rows.iter();
         numbers.map(|number| &*self.names[usize::from(*number)])
     }
 
     /// Bytes of memory used.
     pub(crate) fn held_bytes(&self) -> u64 {
         let names: usize = self.names.iter().map(String::len).sum();
-        (2 * self.of_rows.len() + 2 * names + 64 * self.names.len()) as u64
+        (2 * self.rows.len() + 2 * names + 64 * self.names.len()) as u64
     }
 }
 
@@ -90,7 +90,7 @@ impl Sources<'_> {
     fn source_of(&self, row: u32) -> usize {
         match self {
             Sources::Files(places) => places.file_of(row),
-            Sources::Values(values) => values.of_rows[row as usize].into(),
+            Sources::Values(values) => values.rows[row as usize].into(),
         }
     }
 
@@ -109,12 +109,12 @@ impl Sources<'_> {
         match self {
             Sources::Files(places) => {
                 let mut documents = places.documents_of_files();
-                documents[..places.of_reference].fill(0);
+                documents[..places.reference_files].fill(0);
                 documents
             }
             Sources::Values(values) => {
                 let mut documents = vec![0; values.names.len()];
-                for number in &values.of_rows[first_input as usize..] {
+                for number in &values.rows[first_input as usize..] {
                     documents[usize::from(*number)] += 1;
                 }
                 documents
@@ -171,10 +171,10 @@ impl<'a> SourceCounts<'a> {
             places[*source] = place;
         }
         let mut counts = vec![Count::default(); listed.len() + 3];
-        for (source, of_source) in documents.into_iter().enumerate() {
+        for (source, source_documents) in documents.into_iter().enumerate() {
             let count = &mut counts[places[source]];
-            count.documents += of_source;
-            count.sources += u64::from(of_source > 0);
+            count.documents += source_documents;
+            count.sources += u64::from(source_documents > 0);
         }
         SourceCounts {
             sources,
@@ -282,26 +282,26 @@ impl<'a> SourceCounts<'a> {
 pub(super) fn unusual(counts: &Counts, sources: &[SourceReport]) -> Vec<Unusual> {
     let (documents, largest) = (counts.documents, counts.largest_cluster);
     let is_large = documents >= MANY && largest * 100 > documents;
-    let of_cluster = is_large.then_some(Unusual::LargeCluster {
+    let large_cluster = is_large.then_some(Unusual::LargeCluster {
         documents: largest,
         of: documents,
     });
-    let of_all = counts.removed as f64 / documents.max(1) as f64;
+    let total_share = counts.removed as f64 / documents.max(1) as f64;
     let large = || {
         sources
             .iter()
             .filter(|source| source.documents >= MANY && source.others.is_none())
     };
     let share = |source: &SourceReport| source.removed as f64 / source.documents as f64;
-    let is_lost = |source: &&SourceReport| share(source) > 0.5 && share(source) > 2.0 * of_all;
+    let is_lost = |source: &&SourceReport| share(source) > 0.5 && share(source) > 2.0 * total_share;
     let lost = large().filter(|_| large().count() > 1).filter(is_lost);
-    let of_sources = lost.map(|source| Unusual::SourceLoss {
+    let source_losses = lost.map(|source| Unusual::SourceLoss {
         source: source.source.clone(),
         removed: source.removed,
         of: source.documents,
-        of_all,
+        of_all: total_share,
     });
-    of_cluster.into_iter().chain(of_sources).collect()
+    large_cluster.into_iter().chain(source_losses).collect()
 }
 
 /// Whether so many of all documents are unusually many to be removed for one document of a reference: more than 1,000, and

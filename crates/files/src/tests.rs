@@ -197,14 +197,14 @@ pub(super) fn assert_complete(place: &Place, folder: &str) {
         gone.insert((line["file"].as_str().unwrap(), row(line, "row")));
     }
     assert_eq!(gone.len(), removed.len());
-    let of_kept = |line: &Value| {
+    let kept_row = |line: &Value| {
         (
             line["kept_file"].as_str().unwrap().to_owned(),
             row(line, "kept_row"),
         )
     };
     for line in &removed {
-        let (file, row) = of_kept(line);
+        let (file, row) = kept_row(line);
         assert!(!gone.contains(&(&*file, row)), "{line}");
     }
     let (mut documents, mut kept, mut bad) = (0, 0, Vec::new());
@@ -242,11 +242,11 @@ pub(super) fn assert_complete(place: &Place, folder: &str) {
     assert_eq!(skipped, bad);
     assert_eq!(report["empty_files"], json!(["b/c.jsonl"]));
     let clusters = report["cluster_sizes"].as_object().unwrap();
-    let of_sizes = clusters.iter().map(|(size, clusters)| {
+    let sizes = clusters.iter().map(|(size, clusters)| {
         let (size, clusters) = (size.parse::<u64>().unwrap(), clusters.as_u64().unwrap());
         (clusters, size * clusters)
     });
-    let (clusters, members) = of_sizes.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+    let (clusters, members) = sizes.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     assert_eq!(
         (clusters, members),
         (kept as u64, (kept + removed.len()) as u64)

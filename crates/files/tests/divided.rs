@@ -55,9 +55,9 @@ fn connected(
     let place_of = |row: usize| row as i64 - reference as i64;
     let mut members = BTreeMap::<(u32, u64), Vec<i64>>::new();
     for (row, digest) in signed.digests.iter().enumerate() {
-        let of_digest = digest.map_or(row, |digest| *first_of.entry(digest).or_insert(row));
-        first.push(of_digest);
-        if digest.is_some() && of_digest == row {
+        let first_row = digest.map_or(row, |digest| *first_of.entry(digest).or_insert(row));
+        first.push(first_row);
+        if digest.is_some() && first_row == row {
             for (band, key) in (0..).zip(&signed.keys[bands * row..][..bands]) {
                 members.entry((band, *key)).or_default().push(place_of(row));
             }
@@ -70,9 +70,9 @@ fn connected(
         .collect();
     let (mut edges, mut shared) = (Edges::default(), SharedMembers::default());
     for ((band, key), places) in &members {
-        let (of_input, others): (Vec<i64>, Vec<i64>) =
+        let (own, others): (Vec<i64>, Vec<i64>) =
             places.iter().partition(|place| inputs.contains(place));
-        for place in of_input {
+        for place in own {
             let added = edges.add_member(*band, *key, place, &mut shared);
             added.unwrap();
         }
@@ -86,14 +86,14 @@ fn connected(
         .into_iter()
         .map(|(least, place)| (place, least))
         .collect();
-    let mut of_place = BTreeMap::<(i64, i64), Vec<u8>>::new();
+    let mut buckets_of = BTreeMap::<(i64, i64), Vec<u8>>::new();
     for ((band, key), place) in shared.bands.iter().zip(&shared.keys).zip(&shared.places) {
         let component = components.get(place).copied().unwrap_or(*place);
-        let buckets = of_place.entry((component, *place)).or_default();
+        let buckets = buckets_of.entry((component, *place)).or_default();
         buckets.extend(band.to_le_bytes());
         buckets.extend(key.to_le_bytes());
     }
-    let connected = of_place
+    let connected = buckets_of
         .into_iter()
         .map(|((component, place), buckets)| Connected {
             component,
@@ -121,8 +121,8 @@ fn searched(
     let Corpus { texts, reference } = *corpus;
     let mut search = ComponentSearch::new(task, most_bytes, engine);
     for part in connected.chunks(3) {
-        let of_part = |value: fn(&Connected) -> i64| part.iter().map(value).collect::<Vec<_>>();
-        let (components, places) = (of_part(|row| row.component), of_part(|row| row.place));
+        let column = |value: fn(&Connected) -> i64| part.iter().map(value).collect::<Vec<_>>();
+        let (components, places) = (column(|row| row.component), column(|row| row.place));
         let buckets: Vec<&[u8]> = part.iter().map(|row| row.buckets.as_slice()).collect();
         let inputs: Vec<bool> = part.iter().map(|row| row.is_input).collect();
         let batch = ConnectedBatch {
@@ -178,14 +178,14 @@ fn divided_removals_are_those_of_one_machine() {
                 .iter()
                 .map(|removal| (removal.document, removal.kept))
                 .collect();
-            let of_row = |(row, first): (i64, &usize)| match kept.get(&(*first as i64)) {
+            let removed_row = |(row, first): (i64, &usize)| match kept.get(&(*first as i64)) {
                 Some(kept) => Some((row, *kept)),
                 None => (row != *first as i64).then_some((row, *first as i64)),
             };
-            let rows: Vec<_> = (0..).zip(&first).filter_map(of_row).collect();
-            let of_removed =
+            let rows: Vec<_> = (0..).zip(&first).filter_map(removed_row).collect();
+            let rows_of =
                 |removed: &Removal| (i64::from(removed.document), i64::from(removed.kept));
-            let expected: Vec<_> = whole.removed.iter().map(of_removed).collect();
+            let expected: Vec<_> = whole.removed.iter().map(rows_of).collect();
             assert!(expected.len() > 100, "{}", expected.len());
             assert_eq!(rows, expected, "{clustering:?} {max_bucket} {most_bytes}");
             let (one, all) = (found.counts(), &whole.counts);
@@ -277,13 +277,13 @@ fn divided_removals_for_a_reference_are_those_of_one_machine() {
         let kept: HashMap<u32, u32> = removals
             .map(|removal| (row(removal.document), row(removal.kept)))
             .collect();
-        let of_row = |(row, first): (u32, &usize)| {
+        let removed_row = |(row, first): (u32, &usize)| {
             let first = u32::try_from(*first).unwrap();
             let kept = kept.get(&first).copied().unwrap_or(first);
             (kept != row).then_some((row, kept))
         };
         let inputs = (0..).zip(&first).skip(reference);
-        let rows: Vec<(u32, u32)> = inputs.filter_map(of_row).collect();
+        let rows: Vec<(u32, u32)> = inputs.filter_map(removed_row).collect();
         let expected = whole.removed.iter();
         let expected: Vec<(u32, u32)> = expected
             .map(|removed| (removed.document, removed.kept))

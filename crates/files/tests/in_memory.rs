@@ -165,7 +165,7 @@ fn memory_and_files_give_one_result() {
                 removed_at_all += in_files.len();
             }
         }
-        let mut of_texts = Vec::new();
+        let mut pairs_of_texts = Vec::new();
         let task = Pairs {
             identical: match max_bucket {
                 2 => Identical::Star,
@@ -174,7 +174,7 @@ fn memory_and_files_give_one_result() {
             ..Pairs::new(search)
         };
         let mut each = |pair| {
-            of_texts.push(pair);
+            pairs_of_texts.push(pair);
             Ok(())
         };
         let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
@@ -188,7 +188,7 @@ fn memory_and_files_give_one_result() {
         };
         let outcome = run.pairs(&task, PairsOutput::File(&output)).unwrap();
         let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
-        let in_memory = read_back(of_texts.iter().map(of));
+        let in_memory = read_back(pairs_of_texts.iter().map(of));
         let in_files = lines_of(&output, &["row_a", "row_b", "similarity"]);
         assert_same(&in_memory, &in_files, &task);
         assert_eq!(in_files.len() as u64, found.counts.similar_pairs);
@@ -222,8 +222,8 @@ fn batches_of_tokens_are_documents() {
     let found = dedup(&tokens, &engine, &Dedup::new(search.clone()), &Silent).unwrap();
     assert_eq!(found.kept().collect::<Vec<_>>(), [0, 2, 3]);
     let either = DocumentBatch::Tokens(tokens.clone());
-    let of_either = dedup(&either, &engine, &Dedup::new(search.clone()), &Silent).unwrap();
-    assert_eq!(found.removed, of_either.removed);
+    let deduped = dedup(&either, &engine, &Dedup::new(search.clone()), &Silent).unwrap();
+    assert_eq!(found.removed, deduped.removed);
     assert_eq!(engine.sign(&tokens).unwrap(), engine.sign(&either).unwrap());
     assert_eq!(Documents::len(&tokens), 4);
     // Texts have no tokens.
@@ -354,11 +354,11 @@ fn signatures_have_the_pairs_of_their_documents() {
         Ok(())
     })
     .unwrap();
-    let of_signatures = signatures.pairs(&task, &Silent, &mut |pair| {
+    let streamed = signatures.pairs(&task, &Silent, &mut |pair| {
         found.push(pair);
         Ok(())
     });
-    assert!(of_signatures.unwrap().is_complete && !expected.is_empty());
+    assert!(streamed.unwrap().is_complete && !expected.is_empty());
     assert_eq!(found, expected);
     let task = Dedup::new(search);
     let expected = dedup(&texts, &engine, &task, &Silent).unwrap();

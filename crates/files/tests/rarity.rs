@@ -49,10 +49,10 @@ fn sums(lists: &[List]) -> BTreeMap<(u32, u32), (f64, f64)> {
         (distinct.len() as f64 / with as f64).log2()
     };
     let mut sums = BTreeMap::new();
-    for (a, of_a) in (0u32..).zip(&sets) {
-        for (b, of_b) in (0u32..).zip(&sets).filter(|(b, _)| *b > a) {
-            let both = of_a.intersection(of_b).map(weight).sum();
-            let either = of_a.union(of_b).map(weight).sum();
+    for (a, set_a) in (0u32..).zip(&sets) {
+        for (b, set_b) in (0u32..).zip(&sets).filter(|(b, _)| *b > a) {
+            let both = set_a.intersection(set_b).map(weight).sum();
+            let either = set_a.union(set_b).map(weight).sum();
             sums.insert((a, b), (both, either));
         }
     }

@@ -157,7 +157,7 @@ impl BulkBuild {
         };
         let repeated = left_out.count();
         let stays = |row: u32| repeated == 0 || !left_out.get(row);
-        let of_documents = || {
+        let write_documents = || {
             ids.map_or(Ok(()), |ids| fill_ids(ids, &left_out))?;
             let records = |put: Put<'_>| fill_records(&documents, &stays, put, &step);
             index.store.fill(Table::Documents, records)?;
@@ -167,8 +167,8 @@ impl BulkBuild {
             let records = |put: Put<'_>| fill_records(sets, &stays, put, &|| Ok(()));
             index.store.fill(Table::Sets, records)
         };
-        let of_lists = || fill_lists(index, self.bands, self.digests, &stays, &step);
-        let (lists, documents) = rayon::join(of_lists, of_documents);
+        let write_lists = || fill_lists(index, self.bands, self.digests, &stays, &step);
+        let (lists, documents) = rayon::join(write_lists, write_documents);
         documents.and(lists)?;
         let mut state = index.state();
         let next = State {
@@ -310,8 +310,8 @@ fn fill_ids(
 /// The error of an id that occurs twice: that of the document of this row.
 fn repeated(documents: &StreamFile, words: usize, row: u32) -> Result<Error> {
     let mut id = String::new();
-    let mut find = |of_row: &[u8], record: &[u8]| {
-        if of_row == row.to_be_bytes() {
+    let mut find = |key: &[u8], record: &[u8]| {
+        if key == row.to_be_bytes() {
             let record = Record::decode(record, words).map(|record| record.id);
             id = record.map_or(String::new(), |id| id.as_json().to_owned());
         }

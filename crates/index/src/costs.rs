@@ -48,8 +48,8 @@ impl Index {
                 other
             };
             for entry in list.chunks_exact(words) {
-                let of_row = read_by.get_mut(entry[0] as usize);
-                *of_row.ok_or_else(|| self.wrong("a list has a row that no document had"))? +=
+                let bytes = read_by.get_mut(entry[0] as usize);
+                *bytes.ok_or_else(|| self.wrong("a list has a row that no document had"))? +=
                     read / words as u64;
             }
             Ok(())

@@ -281,9 +281,9 @@ fn upper_sizes(sizes: &[u64], partitions: usize) -> Result<Vec<u64>> {
         return Ok(Vec::new());
     }
     let distinct: Vec<u64> = counts.keys().copied().collect();
-    let of_sizes: Vec<f64> = distinct.iter().map(|size| *size as f64).collect();
-    let of_counts: Vec<f64> = counts.values().copied().map(f64::from).collect();
-    let ends = optimal_partitions(&of_sizes, &of_counts, partitions.min(distinct.len()))?;
+    let sizes: Vec<f64> = distinct.iter().map(|size| *size as f64).collect();
+    let documents: Vec<f64> = counts.values().copied().map(f64::from).collect();
+    let ends = optimal_partitions(&sizes, &documents, partitions.min(distinct.len()))?;
     Ok(ends.iter().map(|end| distinct[*end]).collect())
 }
 

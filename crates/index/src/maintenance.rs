@@ -126,8 +126,8 @@ impl Index {
             if lists_of.get(row as usize) != Some(&expected) {
                 return Err(self.wrong("a document is not in its lists"));
             }
-            let of_id = at.get(Table::Ids, &record.id.key())?;
-            if of_id.as_deref() != Some(&row.to_be_bytes()) {
+            let stored = at.get(Table::Ids, &record.id.key())?;
+            if stored.as_deref() != Some(&row.to_be_bytes()) {
                 return Err(self.wrong("a document is not found by its id"));
             }
             Ok(())

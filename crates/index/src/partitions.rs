@@ -47,9 +47,9 @@ pub fn optimal_partitions(sizes: &[f64], counts: &[f64], parts: usize) -> Result
             .unwrap_or_default()
     };
     for part in 2..parts {
-        let of_fewer = &costs[part - 2];
+        let previous = &costs[part - 2];
         let least = (0..=last)
-            .map(|upper| best_cut(of_fewer, part - 2, upper).0)
+            .map(|upper| best_cut(previous, part - 2, upper).0)
             .collect();
         costs.push(least);
     }

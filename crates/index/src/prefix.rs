@@ -95,9 +95,9 @@ pub(super) fn may_be_similar(criterion: Criterion, own: ShinglePlace, shape: u32
     }
     let filter = PairFilter {
         criterion,
-        are_weighted: false,
+        weighted: false,
     };
-    let sets = [own.set_len, len].map(SetSummary::of_len);
+    let sets = [own.set_len, len].map(SetSummary::with_len);
     let placed = |set, place| PlacedElement { set, place };
     filter.passes(placed(&sets[0], own.place), placed(&sets[1], place))
 }

@@ -409,11 +409,11 @@ mod tests {
                 "{width}"
             );
         }
-        let of_no_bits = RowBytes {
+        let empty = RowBytes {
             widths: vec![0],
             words: Vec::new(),
         };
-        assert!(PackedRows::from_bytes(2, Width::U64, &of_no_bits).is_none());
+        assert!(PackedRows::from_bytes(2, Width::U64, &empty).is_none());
         let huge = RowBytes {
             widths: vec![64; 3],
             words: Vec::new(),

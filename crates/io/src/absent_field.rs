@@ -85,7 +85,7 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
         })
     });
     let in_array = in_array.flatten().unwrap_or_default();
-    let in_values = if depth == 0 && are_records(&value) {
+    let in_values = if depth == 0 && holds_records(&value) {
         let records = command(".[]");
         format!("; if its values are the records, write one per line: {records}")
     } else {
@@ -120,7 +120,7 @@ pub(super) fn joining(raw: &str, path: &FieldPath, parameter: &str) -> String {
 }
 
 /// The problem of a record that is an element of a JSON array, of which each command must take the elements.
-pub(super) fn of_element(problem: &str) -> String {
+pub(super) fn element_problem(problem: &str) -> String {
     problem.replace(JQ, "`jq -c '.[] | .")
 }
 
@@ -143,16 +143,16 @@ fn array_below<'v>(
         let has_objects = items.iter().any(Value::is_object);
         has_objects && (text_of_items(items).is_some() || has(items, wanted))
     };
-    let of_texts = |value: &'v Value| {
+    let texts_in = |value: &'v Value| {
         let items = value.as_array().map(Vec::as_slice);
         items.filter(|items| is_of_texts(items))
     };
     members()
-        .find_map(|(name, value)| Some((path(&[name]), of_texts(value)?)))
+        .find_map(|(name, value)| Some((path(&[name]), texts_in(value)?)))
         .or_else(|| {
             members().find_map(|(name, inner)| {
                 let mut members = inner.as_object().into_iter().flatten();
-                members.find_map(|(within, value)| Some((path(&[name, within]), of_texts(value)?)))
+                members.find_map(|(within, value)| Some((path(&[name, within]), texts_in(value)?)))
             })
         })
 }
@@ -173,12 +173,12 @@ fn within(
         .cloned()
         .collect();
     if !is_of_text(parameter) {
-        let of_tokens = if parameter == "tokens_field" {
+        let tokens_hint = if parameter == "tokens_field" {
             OF_TOKENS
         } else {
             ""
         };
-        return format!("choose another with `{parameter}`{of_tokens}");
+        return format!("choose another with `{parameter}`{tokens_hint}");
     }
     if let (ValueField::ITEMS, Some(turns)) = (parameter, question_and_answer(array, items, path)) {
         return turns;
@@ -206,10 +206,10 @@ fn remedy_of(
         let mut items = items.iter();
         items.any(|item| item.get(speaker).is_some() && item.get(text).is_some())
     });
-    let are_objects = items.iter().all(Value::is_object) && !items.is_empty();
+    let all_objects = items.iter().all(Value::is_object) && !items.is_empty();
     match join {
-        Some(join) if is_chat || !are_objects => format!("join its texts into one field: {join}"),
-        _ if is_wrapper && are_objects => {
+        Some(join) if is_chat || !all_objects => format!("join its texts into one field: {join}"),
+        _ if is_wrapper && all_objects => {
             format!("if its objects are the records, write one per line: {records}")
         }
         Some(join) => format!(
@@ -233,7 +233,7 @@ fn question_and_answer(array: &[String], items: &[Value], path: &FieldPath) -> O
             json_string(found)
         ))
     };
-    let of_chat = CHATS.iter().find_map(|[speaker, _]| {
+    let chat = CHATS.iter().find_map(|[speaker, _]| {
         let (question, answer) = (turns(speaker, &ASKING)?, turns(speaker, &ANSWERING)?);
         Some(command(&format!(
             ".question = {question} | .answer = {answer}"
@@ -244,7 +244,7 @@ fn question_and_answer(array: &[String], items: &[Value], path: &FieldPath) -> O
     } else {
         ", and leave out `item_fields`"
     };
-    Some(format!("make fields of its turns: {}{leave_out}", of_chat?))
+    Some(format!("make fields of its turns: {}{leave_out}", chat?))
 }
 
 /// Whether some item has one of the fields of these names.
@@ -270,7 +270,7 @@ fn has_texts(object: &Value) -> bool {
 }
 
 /// Whether an object may hold records by their numbers or names: several objects, and nothing else.
-fn are_records(object: &Value) -> bool {
+fn holds_records(object: &Value) -> bool {
     let members = object.as_object();
     members.is_some_and(|members| members.len() > 1 && members.values().all(Value::is_object))
 }

@@ -202,15 +202,15 @@ pub(super) fn bytes_of_rows(rows: &RecordBatch) -> usize {
 /// strings of, so their memory says nothing.
 fn bytes_of(column: &ArrayRef) -> usize {
     const VIEW: usize = 16;
-    let of_views = |lengths: &mut dyn Iterator<Item = u32>| {
+    let view_bytes = |lengths: &mut dyn Iterator<Item = u32>| {
         lengths.map(|length| VIEW + length as usize).sum::<usize>()
     };
     match column.data_type() {
-        DataType::Utf8View => of_views(&mut column.as_string_view().lengths()),
-        DataType::BinaryView => of_views(&mut column.as_binary_view().lengths()),
+        DataType::Utf8View => view_bytes(&mut column.as_string_view().lengths()),
+        DataType::BinaryView => view_bytes(&mut column.as_binary_view().lengths()),
         _ => {
-            let of_slice = column.to_data().get_slice_memory_size();
-            of_slice.unwrap_or_else(|_| column.get_array_memory_size())
+            let slice_bytes = column.to_data().get_slice_memory_size();
+            slice_bytes.unwrap_or_else(|_| column.get_array_memory_size())
         }
     }
 }

@@ -82,8 +82,8 @@ fn there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 
 fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
     let dictionary = message.header_as_dictionary_batch();
-    let of_dictionary = || dictionary.and_then(|dictionary| dictionary.data());
-    message.header_as_record_batch().or_else(of_dictionary)
+    let dictionary_rows = || dictionary.and_then(|dictionary| dictionary.data());
+    message.header_as_record_batch().or_else(dictionary_rows)
 }
 
 /// Whether the numbers of a file or stream have their greatest byte first. What is not as it should be is left for the reader

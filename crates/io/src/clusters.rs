@@ -43,7 +43,7 @@ pub struct ClusterTable<'a> {
 
 impl ClusterTable<'_> {
     fn fields(&self, ids: IdColumn) -> Vec<Field> {
-        let has_reference = self.places.of_reference > 0;
+        let has_reference = self.places.reference_files > 0;
         let may_lack_cluster = has_reference || self.may_drop;
         let mut fields = vec![
             ids.field("id"),
@@ -56,7 +56,7 @@ impl ClusterTable<'_> {
         if has_reference {
             fields.push(Field::new("reference", DataType::UInt64, true));
         }
-        if !self.places.of_indexes.is_empty() {
+        if !self.places.indexes.is_empty() {
             fields.push(Field::new("index", DataType::UInt64, true));
         }
         fields
@@ -134,12 +134,12 @@ struct Block {
 impl Block {
     fn columns(&self, ids: IdColumn, places: &Places) -> Result<Vec<ArrayRef>> {
         let rows = || self.rows.clone();
-        let (start, of_files) = (places.first_input(), places.first_of_files());
+        let (start, files_start) = (places.first_input(), places.first_of_files());
         let id_column = match &self.ids {
             Some(lines) => ids.array(lines.split_terminator('\n')),
             None => {
-                let of_rows = rows().map(|row| places.id(row));
-                ids.array(of_rows.collect::<Result<Vec<_>>>()?.iter())
+                let row_ids = rows().map(|row| places.id(row));
+                ids.array(row_ids.collect::<Result<Vec<_>>>()?.iter())
             }
         };
         let mut removed = self.removed.iter().peekable();
@@ -152,12 +152,12 @@ impl Block {
         };
         let kept = || rows().zip(&removals).map(kept);
         let cluster = |row: Option<u32>| row?.checked_sub(start).map(u64::from);
-        let of_reference = |row: Option<u32>| {
-            let row = row.filter(|row| *row < start)?.checked_sub(of_files);
+        let reference_row = |row: Option<u32>| {
+            let row = row.filter(|row| *row < start)?.checked_sub(files_start);
             row.map(u64::from)
         };
-        let of_index = |row: Option<u32>| {
-            let row = row.filter(|row| *row < of_files);
+        let index_row = |row: Option<u32>| {
+            let row = row.filter(|row| *row < files_start);
             row.map(|row| places.place(row).1)
         };
         let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
@@ -170,11 +170,11 @@ impl Block {
             Arc::new(is_kept),
             f64s(removals.iter().map(similarity)),
         ];
-        if places.of_reference > 0 {
-            columns.push(u64s(kept().map(of_reference)));
+        if places.reference_files > 0 {
+            columns.push(u64s(kept().map(reference_row)));
         }
-        if !places.of_indexes.is_empty() {
-            columns.push(u64s(kept().map(of_index)));
+        if !places.indexes.is_empty() {
+            columns.push(u64s(kept().map(index_row)));
         }
         Ok(columns)
     }

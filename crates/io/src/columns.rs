@@ -80,7 +80,7 @@ fn push_text(
             let names: Vec<String> = columns.map(|(path, _)| format!("\"{path}\"")).collect();
             names.join(" and ")
         };
-        let are_null = match content
+        let nulls = match content
             .iter()
             .filter(|(_, column)| column.is_some())
             .count()
@@ -89,8 +89,8 @@ fn push_text(
             _ => format!("columns {} are null", named(true)),
         };
         return Err(match &*named(false) {
-            "" => are_null,
-            missing => format!("{are_null}, and there is no column {missing}"),
+            "" => nulls,
+            missing => format!("{nulls}, and there is no column {missing}"),
         });
     }
     texts.push_with(|text| {

@@ -243,20 +243,18 @@ impl Header {
     /// Says that a record has more or fewer fields than the header.
     fn wrong_number(&self, fields: usize, record: &[u8]) -> String {
         let fields = counted(fields as u64, "field");
-        let of_header = self.names.len();
+        let header = self.names.len();
         let has_quote = memchr::memchr(b'"', record).is_some();
         match 1 + newlines(record.trim_ascii_end()) {
             1 if self.separators.quote.is_none() && has_quote => format!(
-                "the record has {fields}, and the header has {of_header}; if fields are quoted, pass the quote character as `quote`"
+                "the record has {fields}, and the header has {header}; if fields are quoted, pass the quote character as `quote`"
             ),
             _ if record.contains(&0) => {
-                format!(
-                    "the record has {fields}, and the header {of_header}, and it holds{NUL_BYTES}"
-                )
+                format!("the record has {fields}, and the header {header}, and it holds{NUL_BYTES}")
             }
-            1 => format!("the record has {fields}, and the header {of_header}"),
+            1 => format!("the record has {fields}, and the header {header}"),
             lines => format!(
-                "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"
+                "the record has {fields} over {lines} lines, and the header {header}: a quote may not be closed"
             ),
         }
     }

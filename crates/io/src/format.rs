@@ -85,12 +85,12 @@ impl Format {
     /// The format that the ending of a file name stands for. Program text has one only if it `takes_code`.
     pub(super) fn from_name(name: &str, takes_code: bool) -> Option<Self> {
         let ending = ending(name)?;
-        let of_ending = ENDINGS
+        let known = ENDINGS
             .iter()
-            .find(|(_, known)| known.contains(&ending.as_str()));
-        let of_code = takes_code && is_code(name);
-        let of_ending = of_ending.map(|(format, _)| *format);
-        of_ending.or(of_code.then_some(Format::Text))
+            .find(|(_, endings)| endings.contains(&ending.as_str()));
+        let is_text = takes_code && is_code(name);
+        let format = known.map(|(format, _)| *format);
+        format.or(is_text.then_some(Format::Text))
     }
 
     /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text

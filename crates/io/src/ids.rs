@@ -81,9 +81,9 @@ impl DocumentIds {
 
     /// Goes on from a checkpoint, after [`DocumentIds::spill`].
     #[doc(hidden)]
-    pub fn restore(&mut self, are_integers: bool) {
+    pub fn restore(&mut self, all_integers: bool) {
         if let DocumentIds::Spilled(ids) = self {
-            ids.are_integers = are_integers;
+            ids.all_integers = all_integers;
         }
     }
 
@@ -125,13 +125,13 @@ impl DocumentIds {
     }
 
     /// Whether each id is a 64-bit integer.
-    pub(super) fn are_integers(&self) -> bool {
+    pub(super) fn all_integers(&self) -> bool {
         match self {
             DocumentIds::Held(ids) => {
                 let rows = (0..ids.len()).into_par_iter();
                 in_parallel(|| rows.all(|row| is_integer(ids.get(row))))
             }
-            DocumentIds::Spilled(ids) => ids.are_integers,
+            DocumentIds::Spilled(ids) => ids.all_integers,
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> IdsInOrder<'a> {
                 *row += count;
                 Ok(())
             }
-            IdsInOrder::Spilled(of_file) => of_file.take(count, &mut |ids| lines.push_str(ids)),
+            IdsInOrder::Spilled(spilled) => spilled.take(count, &mut |ids| lines.push_str(ids)),
         }
     }
 

@@ -77,9 +77,9 @@ impl ParquetForm {
     }
 
     fn with_column(self, column: Field, rows: SchemaRef) -> Result<Self, ParquetError> {
-        let of_column = ArrowSchemaConverter::new().convert(&Schema::new(vec![column.clone()]))?;
+        let added = ArrowSchemaConverter::new().convert(&Schema::new(vec![column.clone()]))?;
         let mut columns = self.schema.get_fields().to_vec();
-        columns.extend_from_slice(of_column.root_schema().get_fields());
+        columns.extend_from_slice(added.root_schema().get_fields());
         let schema = Type::group_type_builder(self.schema.name()).with_fields(columns);
         // The Arrow schema that a writer stated must have all columns.
         let stated = self
@@ -121,8 +121,8 @@ impl ParquetForm {
         };
         // One order is stated for all groups, so all of them must have it.
         let first = groups.first().and_then(|group| group.sorting_columns());
-        let are_alike = |group: &RowGroupMetaData| group.sorting_columns() == first;
-        let sorting = first.filter(|_| groups.iter().all(are_alike)).cloned();
+        let same_sorting = |group: &RowGroupMetaData| group.sorting_columns() == first;
+        let sorting = first.filter(|_| groups.iter().all(same_sorting)).cloned();
         WriterProperties::builder()
             .set_writer_version(version)
             // With the Arrow schema as its writer stated it, of which this library may not know all types.
@@ -160,11 +160,11 @@ impl ParquetForm {
 }
 
 fn has_dictionary(column: &ColumnChunkMetaData) -> bool {
-    let of_places = [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY];
+    let dictionary = [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY];
     column.dictionary_page_offset().is_some()
         || column
             .encodings()
-            .any(|encoding| of_places.contains(&encoding))
+            .any(|encoding| dictionary.contains(&encoding))
 }
 
 /// The encoding of the values of a column that are not in its dictionary. Those that a file states include the encodings of
@@ -304,7 +304,7 @@ impl<W: Write + Send> KeptTable<W> {
         }
         let mut writers = self.group.iter_mut().flat_map(|group| &mut group.columns);
         for (field, column) in self.form.rows.fields().iter().zip(rows.columns()) {
-            let of_column = |error: ParquetError| {
+            let in_column = |error: ParquetError| {
                 let problem = error.to_string();
                 match system_error(&problem) {
                     Some(_) => error,
@@ -314,9 +314,9 @@ impl<W: Write + Send> KeptTable<W> {
                     )),
                 }
             };
-            for leaf in compute_leaves(field, column).map_err(of_column)? {
+            for leaf in compute_leaves(field, column).map_err(in_column)? {
                 if let Some(writer) = writers.next() {
-                    writer.write(&leaf).map_err(of_column)?;
+                    writer.write(&leaf).map_err(in_column)?;
                 }
             }
         }
@@ -330,9 +330,9 @@ impl<W: Write + Send> KeptTable<W> {
             .properties_of(self.form.metadata.row_group(number));
         // A file has one set of options for all groups, and its version decides that of its pages.
         let schema = self.file.schema_descr().root_schema_ptr();
-        let of_group = SerializedFileWriter::new(io::sink(), schema, Arc::new(properties))?;
+        let writer = SerializedFileWriter::new(io::sink(), schema, Arc::new(properties))?;
         let pages = PagesOfGroup::new(Some(self.folder.clone()));
-        let columns = ArrowRowGroupWriterFactory::new(&of_group, Arc::clone(&self.form.rows))
+        let columns = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&self.form.rows))
             .with_page_store_factory(Arc::new(pages.clone()))
             .create_column_writers(number)?;
         Ok(OpenGroup {

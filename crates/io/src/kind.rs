@@ -82,8 +82,8 @@ pub(super) fn other_kind(
     }
     let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
     let text = text.trim_ascii_start().to_ascii_lowercase();
-    let of_text = OF_TEXT.iter().find(|(magic, ..)| text.starts_with(magic));
-    if let Some((_, problem, remedy)) = of_text.filter(|_| input.format != Format::Text) {
+    let known = OF_TEXT.iter().find(|(magic, ..)| text.starts_with(magic));
+    if let Some((_, problem, remedy)) = known.filter(|_| input.format != Format::Text) {
         return Some(Refusal::new(*problem, *remedy).for_file(&input.named));
     }
     if let Some((format, name)) = readable(input, &start)
@@ -93,7 +93,7 @@ pub(super) fn other_kind(
         return Some(Refusal::new(format!("this is {name}"), remedy).for_file(&input.named));
     }
     let refusal = match input.format {
-        Format::JsonLines | Format::Json => of_json(input, &start, problem?, takes_format),
+        Format::JsonLines | Format::Json => json_refusal(input, &start, problem?, takes_format),
         _ => None,
     };
     refusal.map(|refusal| refusal.for_file(&input.named))
@@ -215,8 +215,8 @@ fn as_format(input: &InputFile, format: Format, takes_format: bool) -> String {
         Format::Tsv => ("tsv", "TSV files"),
         Format::Text => ("text", "texts"),
     };
-    let by_name = Format::from_name(&input.relative, false);
-    if input.named.as_os_str() == "stdin" || by_name == Some(format) {
+    let named_format = Format::from_name(&input.relative, false);
+    if input.named.as_os_str() == "stdin" || named_format == Some(format) {
         return format!("pass `format={name}`");
     }
     let named = input.named.to_string_lossy();
@@ -233,10 +233,15 @@ fn as_format(input: &InputFile, format: Format, takes_format: bool) -> String {
 }
 
 /// What a file of JSON is whose first line is no record, for this reason.
-fn of_json(input: &InputFile, start: &[u8], problem: &str, takes_format: bool) -> Option<Refusal> {
+fn json_refusal(
+    input: &InputFile,
+    start: &[u8],
+    problem: &str,
+    takes_format: bool,
+) -> Option<Refusal> {
     if !["invalid JSON: ", "the record is "]
         .iter()
-        .any(|of_json| problem.starts_with(of_json))
+        .any(|prefix| problem.starts_with(prefix))
     {
         return None;
     }

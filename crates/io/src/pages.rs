@@ -214,7 +214,7 @@ impl<R: Read> HeaderReader<R> {
                 // Each element takes a byte or more, so the end of the part ends this.
                 (0..len).try_for_each(|_| match byte & 0xF {
                     kind::TRUE | kind::FALSE => self.skip_bytes(1),
-                    of_element => self.skip(of_element, depth),
+                    kind => self.skip(kind, depth),
                 })
             }
             kind::STRUCT => {

@@ -31,10 +31,10 @@ pub struct Places {
     pub files: Vec<SourceFile>,
     /// The number of files of a reference.
     #[doc(hidden)]
-    pub of_reference: usize,
+    pub reference_files: usize,
     /// What is known of the documents of indexes, which are the first files of the reference.
     #[doc(hidden)]
-    pub of_indexes: Vec<IndexPlaces>,
+    pub indexes: Vec<IndexPlaces>,
     /// The bad records, in order.
     #[doc(hidden)]
     pub skipped: Vec<Skipped>,
@@ -126,9 +126,9 @@ impl Places {
         row: u32,
         on_bad_record: OnBadRecord,
     ) -> Result<Option<&Skipped>> {
-        let of_file = &mut self.files[file];
-        let number = of_file.records;
-        of_file.records += 1;
+        let entry = &mut self.files[file];
+        let number = entry.records;
+        entry.records += 1;
         match record {
             Record::Document(Id::Json(id)) => {
                 if let Some(ids) = &mut self.ids {
@@ -152,7 +152,7 @@ impl Places {
                     file: named.to_owned(),
                     row: number,
                     line,
-                    problem: if file < self.of_reference {
+                    problem: if file < self.reference_files {
                         for_reference(&problem)
                     } else {
                         problem
@@ -171,23 +171,23 @@ impl Places {
     /// The number of records, including bad ones, without those of a reference.
     #[doc(hidden)]
     pub fn records(&self) -> u64 {
-        let inputs = &self.files[self.of_reference..];
+        let inputs = &self.files[self.reference_files..];
         inputs.iter().map(|file| file.records).sum()
     }
 
     /// The row of the first document that is not of a reference.
     #[doc(hidden)]
     pub fn first_input(&self) -> u32 {
-        let first = self.files.get(self.of_reference);
+        let first = self.files.get(self.reference_files);
         first
-            .filter(|_| self.of_reference > 0)
+            .filter(|_| self.reference_files > 0)
             .map_or(0, |file| file.first_row)
     }
 
     /// The row of the first document that is not of an index.
     #[doc(hidden)]
     pub fn first_of_files(&self) -> u32 {
-        self.of_indexes.last().map_or(0, |index| index.rows.end)
+        self.indexes.last().map_or(0, |index| index.rows.end)
     }
 
     /// Whether a document is one of an index.
@@ -199,7 +199,7 @@ impl Places {
     /// Where a kept document is: `input`, `reference` or `index`; `None` in a run without a reference.
     #[doc(hidden)]
     pub fn kept_in(&self, row: u32) -> Option<&'static str> {
-        (self.of_reference > 0).then_some(match row {
+        (self.reference_files > 0).then_some(match row {
             row if self.is_in_index(row) => "index",
             row if row < self.first_input() => "reference",
             _ => "input",
@@ -231,7 +231,7 @@ impl Places {
 
     /// The id of a document of an index, as JSON, and its number there; `None` if it is of a file.
     fn in_index(&self, row: u32) -> Option<(&str, u32)> {
-        let mut indexes = self.of_indexes.iter();
+        let mut indexes = self.indexes.iter();
         let index = indexes.find(|index| index.rows.contains(&row))?;
         let nth = (row - index.rows.start) as usize;
         Some((index.ids.get(nth)?, *index.numbers.get(nth)?))
@@ -266,7 +266,7 @@ impl Places {
 
     /// The number of records in the files before one, but for those of a reference.
     pub(crate) fn records_before(&self, file: usize) -> u64 {
-        let before = self.files.iter().take(file).skip(self.of_reference);
+        let before = self.files.iter().take(file).skip(self.reference_files);
         before.map(|file| file.records).sum()
     }
 
@@ -289,15 +289,15 @@ impl Places {
     /// The row of the document at a record of a file; `None` if there is no such record, or if it is a bad one.
     #[doc(hidden)]
     pub fn row_of(&self, file: usize, record: u64) -> Option<u32> {
-        let of_file = self.files.get(file)?;
+        let entry = self.files.get(file)?;
         let skipped = self.skipped_in(file);
         let before = skipped.partition_point(|skipped| skipped.record.row < record);
         let is_bad = |skipped: &Skipped| skipped.record.row == record;
-        if record >= of_file.records || skipped.get(before).is_some_and(is_bad) {
+        if record >= entry.records || skipped.get(before).is_some_and(is_bad) {
             return None;
         }
         let nth = u32::try_from(record - before as u64).ok()?;
-        of_file.first_row.checked_add(nth)
+        entry.first_row.checked_add(nth)
     }
 
     /// Sets the first row of files without records to that of the next file.

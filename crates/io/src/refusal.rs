@@ -28,7 +28,7 @@ impl Refusal {
     }
 
     /// The refusal of a table without a column, as that of one without any of these.
-    pub(super) fn of_columns(self, paths: &[impl Display]) -> Self {
+    pub(super) fn naming_columns(self, paths: &[impl Display]) -> Self {
         let one = paths.first().map(|path| any_of("column", &[path]));
         let problem = one.map(|one| self.problem.replacen(&one, &any_of("column", paths), 1));
         Refusal {

@@ -124,14 +124,14 @@ impl<'p> RemovedDocuments<'p> {
         let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
         let (via_id, via_similarity) = removal
             .and_then(|removal| removal.via.as_ref())
-            .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
+            .map(|(via, similarity)| (raw_json(via.id.clone()), *similarity))
             .unzip();
         RemovedLine {
             id: raw_json(id.clone()),
             file,
             row,
             kept_id: kept.map(|kept| raw_json(kept.id.clone())),
-            kept_in: (places.of_reference > 0).then_some(kept_in),
+            kept_in: (places.reference_files > 0).then_some(kept_in),
             kept_file,
             kept_row,
             similarity: removal.and_then(|removal| removal.similarity),
@@ -186,7 +186,7 @@ impl<'p> RemovedDocuments<'p> {
             ids.field("via_id").with_nullable(true),
             Field::new("via_similarity", DataType::Float64, true),
         ];
-        if self.places.of_reference > 0 {
+        if self.places.reference_files > 0 {
             fields.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, may_drop));
         }
         fields
@@ -212,7 +212,7 @@ impl<'p> RemovedDocuments<'p> {
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
-        if places.of_reference > 0 {
+        if places.reference_files > 0 {
             let kept_in = kept().map(|kept| places.kept_in(kept?.row));
             columns.insert(KEPT_IN, strings(kept_in));
         }

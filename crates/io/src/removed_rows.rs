@@ -58,17 +58,17 @@ pub fn documents_of_id(
 }
 
 fn cluster_row(path: &Path, batch: &RecordBatch, row: usize) -> Result<ClusterRow> {
-    let of_row = Cells { path, batch, row };
+    let cells = Cells { path, batch, row };
     Ok(ClusterRow {
         document: DocumentPlace {
-            id: of_row.id("id")?.ok_or_else(|| of_row.odd("id"))?,
-            file: of_row.text("file")?.ok_or_else(|| of_row.odd("file"))?,
-            row: of_row.count("row")?.ok_or_else(|| of_row.odd("row"))?,
+            id: cells.id("id")?.ok_or_else(|| cells.odd("id"))?,
+            file: cells.text("file")?.ok_or_else(|| cells.odd("file"))?,
+            row: cells.count("row")?.ok_or_else(|| cells.odd("row"))?,
             reference: false,
         },
-        is_kept: match of_row.column("kept")?.as_boolean_opt() {
+        is_kept: match cells.column("kept")?.as_boolean_opt() {
             Some(kept) => kept.value(row),
-            None => return Err(of_row.odd("kept")),
+            None => return Err(cells.odd("kept")),
         },
     })
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 
-use super::absent_field::{not_found, of_element};
+use super::absent_field::{element_problem, not_found};
 use super::chunk::{Chunk, Contents, RecordSpans, on_line};
 use super::columns::{Column, column, id_column};
 use super::csv::is_integer;
@@ -222,7 +222,7 @@ fn for_each_csv_record(records: &RecordSpans, fields: &[ValueField], each: &mut 
                 })
             }
             _ => values_of_json(record, fields, &names)
-                .map_err(|problem| on_line(of_element(&problem), line)),
+                .map_err(|problem| on_line(element_problem(&problem), line)),
         };
         each(Some(line), values.as_deref().map_err(Clone::clone));
     }

@@ -70,7 +70,7 @@ impl ValueForms {
         }
         self.is_any = true;
         // What is known already is not computed again.
-        let is_open = |of_all: bool| of_all || !self.is_any_typed;
+        let is_open = |all: bool| all || !self.is_any_typed;
         let is_number = is_open(self.has_only_numbers)
             && (text.parse::<i64>().is_ok() || Decimal::parse(text).is_some());
         let is_date = !is_number && is_open(self.has_only_dates) && instant(text).is_some();

@@ -67,14 +67,14 @@ impl<'a> Gathering<'a> {
     pub(super) fn new(units: PassageUnits, places: &'a Places) -> Self {
         let mut documents = places.documents_of_files();
         // Files of a reference are not listed.
-        documents[..places.of_reference].fill(0);
+        documents[..places.reference_files].fill(0);
         let listed = with_most_documents(&documents);
         let mut place_of_file = vec![listed.len(); documents.len()];
         for (at, file) in listed.iter().enumerate() {
             place_of_file[*file] = at;
         }
         let empty = CoveredSource {
-            from_reference: (places.of_reference > 0).then_some(0),
+            from_reference: (places.reference_files > 0).then_some(0),
             ..CoveredSource::default()
         };
         let mut sources = vec![empty; listed.len() + 1];
@@ -147,7 +147,7 @@ impl<'a> Gathering<'a> {
         source.pieces += 1;
         source.within_source += u64::from(file == source_file);
         if let Some(from) = &mut source.from_reference {
-            *from += u64::from(source_file < self.places.of_reference);
+            *from += u64::from(source_file < self.places.reference_files);
         }
         let length = piece.len as u64;
         let doubled = (length / self.min_length).checked_ilog2().unwrap_or(0);
@@ -224,7 +224,7 @@ impl<'a> Gathering<'a> {
     /// The files with their names, and the others.
     fn named_sources(&self) -> Vec<CoveredSource> {
         let documents = self.places.documents_of_files();
-        let inputs = &documents[self.places.of_reference..];
+        let inputs = &documents[self.places.reference_files..];
         let with_documents = inputs.iter().filter(|documents| **documents > 0).count();
         let others = (with_documents - self.listed.len()) as u64;
         let mut sources = self.sources.clone();

@@ -136,7 +136,7 @@ impl PieceTable {
             number("length"),
             Field::new("exact", DataType::Boolean, false),
         ];
-        if places.of_reference > 0 {
+        if places.reference_files > 0 {
             columns.insert(SOURCE_IN, text("source_in"));
         }
         let table = ColumnWriter::new(file, columns, []).map_err(unwritable_table(&path))?;
@@ -144,7 +144,7 @@ impl PieceTable {
             table,
             path,
             ids,
-            has_reference: places.of_reference > 0,
+            has_reference: places.reference_files > 0,
         })
     }
 

@@ -32,7 +32,7 @@ impl PassagesRun<'_> {
         progress.begin("read", inputs.stored_bytes());
         let is_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, files, 0, &is_held, Vec::new());
-        noted.places.of_reference = self.reference_files();
+        noted.places.reference_files = self.reference_files();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         let held = AtomicU64::new(0);

@@ -44,7 +44,7 @@ pub struct Rewriting<'a> {
     #[doc(hidden)]
     pub files: &'a [InputFile],
     #[doc(hidden)]
-    pub of_reference: usize,
+    pub reference_files: usize,
     #[doc(hidden)]
     pub places: &'a Places,
     /// How all columns are read.
@@ -76,7 +76,7 @@ impl Rewriting<'_> {
         written: &WrittenFiles,
         cuts: &impl CutsOfRows,
     ) -> Result<u64> {
-        let inputs = &self.files[self.of_reference..];
+        let inputs = &self.files[self.reference_files..];
         let kept = KeptOutput {
             folder: output,
             files: self.files,
@@ -92,11 +92,11 @@ impl Rewriting<'_> {
             progress: self.options.progress,
         };
         let kept_of = |placed: Placed| self.kept_of_chunk(&placed, cuts);
-        let mut file = self.of_reference;
+        let mut file = self.reference_files;
         let mut records = 0;
         // A reference is never written, so it is not read again.
-        let start = self.places.start_of_file(self.of_reference);
-        kept.write(&Written::after_reference(self.of_reference), |each| {
+        let start = self.places.start_of_file(self.reference_files);
+        kept.write(&Written::after_reference(self.reference_files), |each| {
             rereading.read("write", &start, kept_of, |part| {
                 match (part, self.mark_field) {
                     (FileEvent::Chunk(KeptOfChunk { records: 0, .. }), _) => Ok(()),

@@ -55,7 +55,7 @@ impl PassagesRun<'_> {
     ) -> Result<()> {
         let kept = Rewriting {
             files: inputs.files,
-            of_reference: self.reference_files(),
+            reference_files: self.reference_files(),
             places,
             reading: self.reading(Columns::All, inputs.temporary),
             fields: &self.fields,

@@ -97,13 +97,13 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
     let ratio = match known {
         Some(ratio) => ratio,
         None => match (shingles_per_s(&gpu), shingles_per_s(&*cpu)) {
-            (Ok(of_gpu), Ok(of_cpu)) => {
+            (Ok(gpu_speed), Ok(cpu_speed)) => {
                 // The CPU had to finish the GPU's work: not a measurement to keep.
                 if let Some(notice) = gpu.notices().pop() {
                     return Box::new(Chosen::new(cpu, notice));
                 }
                 gpu.0.channel.forget_use();
-                let ratio = of_gpu / of_cpu;
+                let ratio = gpu_speed / cpu_speed;
                 lock(&RATIOS).push((contest, ratio));
                 ratio
             }

@@ -61,10 +61,10 @@ fn share_out<'a, D: DeviceWork, S>(
             bytes += documents.bytes(next);
             next += 1;
         }
-        let (of_share, rest) = rows.split_at_mut((next - first) * row_len);
+        let (taken, rest) = rows.split_at_mut((next - first) * row_len);
         rows = rest;
         if next > first {
-            shared.push((first, of_share));
+            shared.push((first, taken));
         }
         first = next;
     }

@@ -443,8 +443,8 @@ impl Shared {
                 Some(added) => {
                     let new_rows = dispatch.rows(load) - rows_before;
                     #[allow(clippy::cast_possible_truncation, reason = "rows of a batch in memory")]
-                    let of_rows = std::iter::repeat_n(index as u32, new_rows);
-                    segment.documents.extend(of_rows);
+                    let rows = std::iter::repeat_n(index as u32, new_rows);
+                    segment.documents.extend(rows);
                     writing.strings.push(&document.bytes[added.bytes]);
                     *next = match from + added.shingles {
                         end if end == document.count => NextShingle::first_of(index + 1),
@@ -740,8 +740,8 @@ impl Sent {
     fn give_up(&mut self, document: usize) {
         for segment in &mut self.segments {
             let rows = segment.documents.iter_mut();
-            let of_document = rows.filter(|of| **of as usize == document);
-            of_document.for_each(|of| *of = NO_DOCUMENT);
+            let same_document = rows.filter(|of| **of as usize == document);
+            same_document.for_each(|of| *of = NO_DOCUMENT);
         }
     }
 

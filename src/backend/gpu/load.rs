@@ -135,7 +135,7 @@ impl Load {
     pub(super) fn room(&self, shape: &LoadShape, document: &Document<'_>) -> usize {
         let bounds = &shape.bounds;
         let bytes_left = bounds.input_bytes.saturating_sub(self.input_bytes);
-        let by_bytes = match bytes_left.checked_sub(document.window_bytes) {
+        let byte_limit = match bytes_left.checked_sub(document.window_bytes) {
             Some(behind_first) => behind_first / document.stride + 1,
             None => 0,
         };
@@ -144,11 +144,11 @@ impl Load {
         let most_items = groups.saturating_mul(groups);
         let items_left = most_items.saturating_sub(self.items.len());
         let parts_left = (shape.parts() - self.parts.len()).min(items_left);
-        let by_parts = parts_left.saturating_mul(bounds.part_shingles);
+        let part_limit = parts_left.saturating_mul(bounds.part_shingles);
         let updates_left = bounds.updates.saturating_sub(self.updates);
-        let by_updates = (updates_left / shape.row_slots as u64) as usize;
+        let update_limit = (updates_left / shape.row_slots as u64) as usize;
         let at_least = usize::from(self.is_empty());
-        by_bytes.min(by_parts).min(by_updates.max(at_least))
+        byte_limit.min(part_limit).min(update_limit.max(at_least))
     }
 
     /// Adds the shingles of a document that fit, from shingle `from` on. Adds none where a new load suits

@@ -460,7 +460,7 @@ mod tests {
     /// The arithmetic of a module in SPIR-V: per function its operations, counted once per component of a
     /// vector, and the functions that it calls.
     struct Operations {
-        of_function: BTreeMap<String, (u32, Vec<String>)>,
+        functions: BTreeMap<String, (u32, Vec<String>)>,
     }
 
     impl Operations {
@@ -468,7 +468,7 @@ mod tests {
             let (mut names, mut widths) = (BTreeMap::new(), BTreeMap::new());
             let mut called = Vec::new();
             let mut current = None;
-            let mut of_function = BTreeMap::new();
+            let mut functions = BTreeMap::new();
             let mut at = 5;
             while at < spirv.len() {
                 let (opcode, len) = (spirv[at] & 0xFFFF, (spirv[at] >> 16) as usize);
@@ -497,7 +497,7 @@ mod tests {
                         if opcode != 12 || words[4] == 38 =>
                     {
                         let width = widths.get(&words[1]).copied().unwrap_or(1);
-                        *of_function.entry(current.unwrap()).or_insert(0) += width;
+                        *functions.entry(current.unwrap()).or_insert(0) += width;
                     }
                     _ => {}
                 }
@@ -508,18 +508,18 @@ mod tests {
                 let own = called.iter().filter(move |(caller, _)| *caller == function);
                 own.map(|(_, callee)| name(*callee)).collect::<Vec<_>>()
             };
-            let all: BTreeSet<u32> = of_function
+            let all: BTreeSet<u32> = functions
                 .keys()
                 .copied()
                 .chain(called.iter().map(|(caller, _)| *caller))
                 .collect();
             Operations {
-                of_function: all
+                functions: all
                     .into_iter()
                     .map(|id| {
                         (
                             name(id),
-                            (of_function.get(&id).copied().unwrap_or(0), calls(id)),
+                            (functions.get(&id).copied().unwrap_or(0), calls(id)),
                         )
                     })
                     .collect(),
@@ -528,7 +528,7 @@ mod tests {
 
         /// Operations of a function and of all that it calls.
         fn of(&self, function: &str) -> u32 {
-            let Some((own, called)) = self.of_function.get(function) else {
+            let Some((own, called)) = self.functions.get(function) else {
                 return 0;
             };
             own + called.iter().map(|callee| self.of(callee)).sum::<u32>()
@@ -549,7 +549,7 @@ mod tests {
             (Family::Affine64, Integers::U64, 3.0, Some(8.0)),
             (Family::Mersenne61Wide, Integers::U64, 6.0, Some(8.0)),
         ];
-        for (family, integers, of_values, of_keys) in limits {
+        for (family, integers, values, keys) in limits {
             let shader = SignShader::new(family, integers, ShaderInput::Hashes);
             let needed = if shader.needs_u64() {
                 Capabilities::SHADER_INT64
@@ -558,12 +558,9 @@ mod tests {
             };
             let (module, info) = compiled(&shader.wgsl(), needed);
             let operations = Operations::count(&spirv(&module, &info));
-            assert_eq!(of_keys.is_some(), shader.keys().is_some());
+            assert_eq!(keys.is_some(), shader.keys().is_some());
             // A loop counts with one comparison and one sum, and finds its quads by two products and three sums.
-            let loops = [
-                ("least_value", 7, Some(of_values)),
-                ("least_keys", 7, of_keys),
-            ];
+            let loops = [("least_value", 7, Some(values)), ("least_keys", 7, keys)];
             for (name, around, limit) in loops {
                 let Some(limit) = limit else {
                     continue;

@@ -290,7 +290,7 @@ impl SignOnDevice for Gpu {
                 let documents = ChosenTexts {
                     texts,
                     chosen,
-                    shingler: shingler.of_normalised(),
+                    shingler: shingler.for_normalised(),
                     window,
                 };
                 self.send_documents(documents, ShaderInput::Text(window), banding)

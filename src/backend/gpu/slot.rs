@@ -91,12 +91,12 @@ pub(super) struct Dispatch {
 impl Dispatch {
     /// Whether loads of both may be one.
     pub(super) fn is_same(&self, other: &Dispatch) -> bool {
-        let are_keys_same = match (&self.key_pass, &other.key_pass) {
+        let same_keys = match (&self.key_pass, &other.key_pass) {
             (Some(one), Some(other)) => Arc::ptr_eq(&one.pipeline, &other.pipeline),
             (None, None) => true,
             _ => false,
         };
-        are_keys_same && Arc::ptr_eq(&self.pipeline, &other.pipeline)
+        same_keys && Arc::ptr_eq(&self.pipeline, &other.pipeline)
     }
 
     /// Number of rows of a load that come back: one per document if these are band keys.
@@ -109,8 +109,8 @@ impl Dispatch {
 
     /// Bytes of each row that comes back.
     pub(super) fn row_bytes(&self, shape: &LoadShape) -> usize {
-        let of_keys = self.key_pass.as_ref();
-        of_keys.map_or(shape.row_bytes(), |pass| pass.bands * size_of::<u64>())
+        let key_pass = self.key_pass.as_ref();
+        key_pass.map_or(shape.row_bytes(), |pass| pass.bands * size_of::<u64>())
     }
 }
 
@@ -177,7 +177,7 @@ impl Slot {
             let input = buffer("input", offsets.end, Usage::STORAGE | Usage::COPY_DST);
             let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC);
             let readback = buffer("readback", rows_bytes, Usage::MAP_READ | Usage::COPY_DST);
-            let of_input = |range: Range<usize>| {
+            let binding = |range: Range<usize>| {
                 wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer: &input,
                     offset: range.start as u64,
@@ -185,11 +185,11 @@ impl Slot {
                 })
             };
             let resources = [
-                of_input(offsets.items..offsets.documents),
-                of_input(offsets.parts..offsets.items),
+                binding(offsets.items..offsets.documents),
+                binding(offsets.parts..offsets.items),
                 coefficients.as_entire_binding(),
                 rows.as_entire_binding(),
-                of_input(0..offsets.parts),
+                binding(0..offsets.parts),
             ];
             let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("sign"),

@@ -46,9 +46,10 @@ impl Workgroup {
         let least = slice_threads.next_multiple_of(WARP);
         let all = (least..=most).step_by(WARP as usize).map(with_threads);
         let is_better = |one: &Workgroup, other: &Workgroup| {
-            let [of_one, of_other] = [one, other].map(|it| u64::from(it.slices * slice_threads));
-            let busy = of_one * u64::from(other.threads);
-            let busy_of_other = of_other * u64::from(one.threads);
+            let [one_threads, other_threads] =
+                [one, other].map(|it| u64::from(it.slices * slice_threads));
+            let busy = one_threads * u64::from(other.threads);
+            let busy_of_other = other_threads * u64::from(one.threads);
             let distance = |it: &Workgroup| it.threads.abs_diff(THREADS);
             (busy, distance(other)) > (busy_of_other, distance(one))
         };

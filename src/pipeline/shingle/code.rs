@@ -153,7 +153,7 @@ mod tests {
     }
 
     /// The longest token at each place, found by trying all ends.
-    fn by_definition(text: &str) -> Vec<String> {
+    fn expected_tokens(text: &str) -> Vec<String> {
         let mut found = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -187,7 +187,7 @@ mod tests {
             pieces in prop::collection::vec(prop::sample::select(HOSTILE), 0..24)
         ) {
             let text = pieces.concat();
-            prop_assert_eq!(tokens(&text), by_definition(&text));
+            prop_assert_eq!(tokens(&text), expected_tokens(&text));
         }
 
         #[test]

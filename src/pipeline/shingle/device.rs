@@ -40,7 +40,7 @@ impl Shingler {
     }
 
     /// The same shingler for texts that are already normalised.
-    pub(crate) fn of_normalised(&self) -> Self {
+    pub(crate) fn for_normalised(&self) -> Self {
         let mut shingler = self.clone();
         shingler.shingling.normalise = Normalise {
             keep_whitespace: true,

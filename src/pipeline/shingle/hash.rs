@@ -115,7 +115,7 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
     pub(super) fn push(&mut self, shingle: &[u8]) {
         match &mut self.lanes {
             Batch::Sha1(sha1) => sha1.push(shingle, &mut |digest| {
-                self.out.room().push(H::of_sha1(self.hash, digest));
+                self.out.room().push(H::from_sha1(self.hash, digest));
             }),
             Batch::Murmur3(murmur3) => {
                 murmur3.push(shingle, &mut |hashes| self.out.extend(hashes));
@@ -142,7 +142,7 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
     pub(super) fn finish(mut self) {
         match &mut self.lanes {
             Batch::Sha1(sha1) => {
-                sha1.finish(&mut |digest| self.out.room().push(H::of_sha1(self.hash, digest)));
+                sha1.finish(&mut |digest| self.out.room().push(H::from_sha1(self.hash, digest)));
             }
             Batch::Murmur3(murmur3) => murmur3.finish(&mut |hashes| self.out.extend(hashes)),
             Batch::None => {}
@@ -156,7 +156,7 @@ pub(super) trait TextHash: WordShingle + Copies + From<u32> + Into<u64> {
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
 
     /// The base hash `hash`, which is one of SHA-1, from the first two words of a digest.
-    fn of_sha1(hash: BaseHash, digest: [u32; 2]) -> Self;
+    fn from_sha1(hash: BaseHash, digest: [u32; 2]) -> Self;
 
     /// Appends `hash` of every window of `size` bytes. A shorter text is one window, an empty text none.
     fn push_windows(
@@ -188,7 +188,7 @@ impl TextHash for u32 {
         &mut scratch.narrow_pieces
     }
 
-    fn of_sha1(_: BaseHash, [first, _]: [u32; 2]) -> u32 {
+    fn from_sha1(_: BaseHash, [first, _]: [u32; 2]) -> u32 {
         first
     }
 
@@ -214,7 +214,7 @@ impl TextHash for u64 {
         &mut scratch.wide_pieces
     }
 
-    fn of_sha1(hash: BaseHash, digest: [u32; 2]) -> u64 {
+    fn from_sha1(hash: BaseHash, digest: [u32; 2]) -> u64 {
         match hash {
             BaseHash::Sha1_32 => digest[0].into(),
             _ => sha1::joined(digest),

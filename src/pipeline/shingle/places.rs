@@ -162,12 +162,12 @@ mod tests {
             UnitPlaces::default().for_each_word(Isa::best(), &text, |place| {
                 words.push((place.start, &text[place]));
             });
-            let by_library: Vec<(usize, &str)> = text.unicode_word_indices().collect();
-            prop_assert_eq!(&words, &by_library);
+            let library_words: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+            prop_assert_eq!(&words, &library_words);
             let (mut places, mut hashes) = (Vec::new(), Vec::new());
             UnitPlaces::default().hash_words(Isa::best(), &text, &mut places, &mut hashes);
-            let by_library = by_library.into_iter();
-            let (expected, expected_hashes): (Vec<_>, Vec<_>) = by_library
+            let library_words = library_words.into_iter();
+            let (expected, expected_hashes): (Vec<_>, Vec<_>) = library_words
                 .map(|(start, word)| {
                     let place = [start, start + word.len()].map(|at| u32::try_from(at).unwrap());
                     (place, words_v1::word(word.as_bytes()))

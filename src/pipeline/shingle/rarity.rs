@@ -67,7 +67,7 @@ impl Rarities {
     }
 
     /// A count of this many documents, whose elements follow ([`Rarities::set_count`]).
-    pub(crate) fn of_documents(documents: u32) -> Self {
+    pub(crate) fn new(documents: u32) -> Self {
         Rarities {
             documents,
             ..Rarities::default()

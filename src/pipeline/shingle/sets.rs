@@ -118,7 +118,7 @@ impl<'a> ShingleSets<'a> {
     }
 
     /// A single set. `offsets` must be 0 and the number of hashes.
-    pub(super) fn of_one(hashes: Hashes<'a>, offsets: &'a [i64; 2]) -> Self {
+    pub(super) fn single(hashes: Hashes<'a>, offsets: &'a [i64; 2]) -> Self {
         ShingleSets { hashes, offsets }
     }
 

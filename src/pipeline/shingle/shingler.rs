@@ -97,8 +97,8 @@ impl Shingler {
             }
             .into());
         }
-        let of_single_tokens = shingling.unit == Unit::Tokens && shingling.size.get() == 1;
-        if matches!(shingling.weighting, Weighting::Given(_)) && !of_single_tokens {
+        let single_tokens = shingling.unit == Unit::Tokens && shingling.size.get() == 1;
+        if matches!(shingling.weighting, Weighting::Given(_)) && !single_tokens {
             return Err(Conflict::WeightedUnit {
                 unit: shingling.unit.to_string(),
                 size: shingling.size.get(),
@@ -123,7 +123,7 @@ impl Shingler {
     }
 
     /// The same shingler, if all shingles weigh the same.
-    pub(crate) fn of_sets(&self) -> Self {
+    pub(crate) fn for_sets(&self) -> Self {
         let mut shingler = self.clone();
         shingler.shingling.weighting = Weighting::Equal;
         shingler
@@ -322,7 +322,7 @@ impl Shingler {
         let mut hashes = std::mem::take(H::pieces(scratch));
         let has_emitted = Cell::new(false);
         let mut flush = |hashes: &mut Vec<H>| {
-            emit(&ShingleSets::of_one(
+            emit(&ShingleSets::single(
                 H::view(hashes),
                 &[0, hashes.len() as i64],
             ));
@@ -364,7 +364,7 @@ impl Shingler {
         scratch: &mut Scratch,
     ) -> Vec<Option<u128>> {
         scratch.is_digested = true;
-        let mut are_blank = Vec::with_capacity(documents.len());
+        let mut blank = Vec::with_capacity(documents.len());
         for row in 0..documents.len() {
             scratch.begin();
             match (documents.get(row), self.shingling.weighting) {
@@ -383,7 +383,7 @@ impl Shingler {
                     tokens.for_each(|(token, _)| scratch.push_token(token));
                 }
             }
-            are_blank.push(match self.shingling.unit {
+            blank.push(match self.shingling.unit {
                 // White space has shingles, too.
                 Unit::Bytes | Unit::Chars => scratch.normalised.as_slice().is_empty(),
                 _ => self.is_blank(documents.get(row)),
@@ -391,7 +391,7 @@ impl Shingler {
             scratch.add_to_digests(self.isa);
         }
         let digests = scratch.digests.finish(self.isa).into_iter();
-        let digests = digests.zip(are_blank);
+        let digests = digests.zip(blank);
         digests
             .map(|(digest, is_blank)| (!is_blank).then_some(digest))
             .collect()

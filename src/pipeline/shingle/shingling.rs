@@ -200,15 +200,15 @@ impl Shingling {
     /// Size and normalisation of a preset apply only to its own unit, with one exception: a preset that makes
     /// full shingles of words ([`Grams::FullOnly`]) uses the same size for tokens.
     pub fn for_scheme(scheme: &Scheme, unit: Option<Unit>) -> Self {
-        let of_scheme = Shingling::of_scheme(scheme);
+        let usual = Shingling::of_scheme(scheme);
         let joins_tokens = scheme.grams() == Grams::FullOnly;
         match unit {
             Some(Unit::Tokens) if joins_tokens => Shingling {
-                size: of_scheme.size,
+                size: usual.size,
                 ..Shingling::of(Unit::Tokens)
             },
-            Some(unit) if unit != of_scheme.unit => Shingling::of(unit),
-            _ => of_scheme,
+            Some(unit) if unit != usual.unit => Shingling::of(unit),
+            _ => usual,
         }
     }
 

@@ -110,11 +110,11 @@ mod tests {
             shingler.takes_single_tokens()
         };
         assert!(!takes(Shingling::of(Unit::Words)));
-        let of_two = Shingling {
+        let pairs = Shingling {
             size: 2.try_into().unwrap(),
             ..Shingling::of(Unit::Tokens)
         };
-        assert!(!takes(of_two));
+        assert!(!takes(pairs));
         let counted = Shingling {
             weighting: Weighting::Counts,
             ..Shingling::of(Unit::Tokens)

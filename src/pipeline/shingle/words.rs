@@ -238,7 +238,7 @@ mod tests {
     use super::super::word_class::is_simple;
     use super::*;
 
-    fn by_library(text: &str, merge_blanks: bool) -> Vec<String> {
+    fn library_words(text: &str, merge_blanks: bool) -> Vec<String> {
         let mut normalised = String::new();
         Normalise {
             keep_whitespace: !merge_blanks,
@@ -384,7 +384,7 @@ mod tests {
             let differs = |text: String| {
                 let mut words = Vec::new();
                 for_each_word(&text, false, |word| words.push(word.to_owned()));
-                words != by_library(&text, false)
+                words != library_words(&text, false)
             };
             few.iter().any(|few| {
                 all().any(|any| {
@@ -405,7 +405,7 @@ mod tests {
             merge_blanks: bool,
         ) {
             let text = pieces.concat();
-            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
+            prop_assert_eq!(fast(&text, merge_blanks), library_words(&text, merge_blanks), "{:?}", text);
         }
 
         #[test]
@@ -415,7 +415,7 @@ mod tests {
             merge_blanks: bool,
         ) {
             let text = pieces.concat();
-            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
+            prop_assert_eq!(fast(&text, merge_blanks), library_words(&text, merge_blanks), "{:?}", text);
         }
 
         #[test]
@@ -428,12 +428,12 @@ mod tests {
         ) {
             let mut text = filler.repeat((CHUNK - short) / filler.len());
             text.push_str(&pieces.concat());
-            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
+            prop_assert_eq!(fast(&text, merge_blanks), library_words(&text, merge_blanks), "{:?}", text);
         }
 
         #[test]
         fn both_paths_find_the_same_words_of_any_text(text in "\\PC{0,40}", merge_blanks: bool) {
-            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks));
+            prop_assert_eq!(fast(&text, merge_blanks), library_words(&text, merge_blanks));
         }
     }
 }

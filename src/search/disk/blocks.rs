@@ -93,11 +93,11 @@ impl GreedyInBlocks for Blocks<'_> {
 impl Blocks<'_> {
     /// The reference among documents that are given by their position in the component.
     fn reference_among(&self, held: &[u32]) -> Option<Reference> {
-        let of_reference = self.parts.reference?;
-        let is_of = |position: &&u32| self.component.rows[**position as usize] < of_reference;
+        let reference = self.parts.reference?;
+        let is_of = |position: &&u32| self.component.rows[**position as usize] < reference;
         // There are fewer of them than rows.
         let documents = held.iter().filter(is_of).count();
-        let documents = u32::try_from(documents).unwrap_or(of_reference);
+        let documents = u32::try_from(documents).unwrap_or(reference);
         Some(Reference::new(documents, self.parts.pairing))
     }
 
@@ -108,8 +108,8 @@ impl Blocks<'_> {
             here.iter().copied().zip(row_number(first)?..).collect();
         positions.sort_unstable();
         Ok(move |row: u32| {
-            let of_component = self.position_of(row)?;
-            let at = positions.binary_search_by_key(&of_component, |(position, _)| *position);
+            let component_position = self.position_of(row)?;
+            let at = positions.binary_search_by_key(&component_position, |(position, _)| *position);
             Some(positions[at.ok()?].1)
         })
     }
@@ -154,12 +154,12 @@ impl Blocks<'_> {
         let mut block_of = vec![0; self.component.rows.len()];
         let (mut block, mut in_block) = (0, 0);
         for position in order {
-            let of_document = bytes[*position as usize];
-            if in_block > 0 && in_block + of_document > most {
+            let document_bytes = bytes[*position as usize];
+            if in_block > 0 && in_block + document_bytes > most {
                 block += 1;
                 in_block = 0;
             }
-            in_block += of_document;
+            in_block += document_bytes;
             block_of[*position as usize] = block;
         }
         Ok((block_of, block as usize + 1))

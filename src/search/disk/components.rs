@@ -58,7 +58,7 @@ impl Members {
         PartShape {
             search: search.clone(),
             num_perm: engine.signer().num_perm(),
-            are_weighted: engine.shingler().takes_weights(),
+            weighted: engine.shingler().takes_weights(),
             buckets: match self {
                 Members::OfBands { bands, .. } => BucketsOf::Bands(*bands),
                 Members::OfPrefixes(joined) => BucketsOf::Prefixes {
@@ -95,7 +95,7 @@ impl Connected {
         corpus: &Corpus,
         documents: SpilledDocuments,
         keys: SpilledKeys,
-        are_weighted: bool,
+        weighted: bool,
         context: &mut Context<'_>,
     ) -> Result<Self> {
         let progress = context.progress;
@@ -116,13 +116,15 @@ impl Connected {
             repeated,
             records: identical,
             inputs: identical_inputs,
-            of_inputs,
+            reference_firsts,
         } = context.timings.time("identical", 0, || {
             Repeats::find(digests, corpus, &spill, progress)
         })?;
         let reference = corpus.reference.map(|documents| {
             let mut reference = Reference::new(documents, context.pairing);
-            of_inputs.ones().for_each(|first| reference.repeat(first));
+            reference_firsts
+                .ones()
+                .for_each(|first| reference.repeat(first));
             reference
         });
         let compared = Compared {
@@ -133,7 +135,7 @@ impl Connected {
         let used = spill.take_use(SpilledDocuments::PARTS);
         context.timings.add_disk_use(used);
         let joined = match &sets {
-            Some(sets) => Joined::find(sets, compared, are_weighted, &spill, rows, context)?,
+            Some(sets) => Joined::find(sets, compared, weighted, &spill, rows, context)?,
             None => {
                 if context.search.candidates == CandidateMethod::Auto {
                     tell_of_lsh(progress, LARGE_SETS);
@@ -270,7 +272,7 @@ struct Repeats {
     /// The number of those that are not of a reference.
     inputs: u64,
     /// The rows of a reference that these repeat.
-    of_inputs: Bits,
+    reference_firsts: Bits,
 }
 
 impl Repeats {
@@ -282,16 +284,16 @@ impl Repeats {
         progress: &dyn Progress,
     ) -> Result<Self> {
         progress.begin("identical", SpilledDocuments::PARTS as u64);
-        let (rows, of_reference) = (corpus.rows, corpus.first_input());
+        let (rows, first_input) = (corpus.rows, corpus.first_input());
         let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
-        let (inputs, of_inputs) = (AtomicU64::new(0), Bits::zeros(of_reference));
+        let (inputs, reference_firsts) = (AtomicU64::new(0), Bits::zeros(first_input));
         let note = |row: u32, first: u32| {
             later.set(row);
             repeated.set(first);
-            if row >= of_reference {
+            if row >= first_input {
                 inputs.fetch_add(1, Ordering::Relaxed);
-                if first < of_reference {
-                    of_inputs.set(first);
+                if first < first_input {
+                    reference_firsts.set(first);
                 }
             }
         };
@@ -304,7 +306,7 @@ impl Repeats {
                 later,
                 repeated,
                 inputs,
-                of_inputs,
+                reference_firsts,
             });
         }
         let repeats = Mutex::new(repeats);
@@ -333,7 +335,7 @@ impl Repeats {
             later,
             repeated,
             inputs,
-            of_inputs,
+            reference_firsts,
         })
     }
 }
@@ -417,7 +419,7 @@ mod tests {
             (2, 4, false),
             (3, 4, false),
         ] {
-            assert_eq!(edges.are_connected(a, b), expected, "{a} {b}");
+            assert_eq!(edges.connects(a, b), expected, "{a} {b}");
         }
         let in_buckets: Vec<u32> = edges.in_buckets.ones().collect();
         assert_eq!(in_buckets, [1, 2, 4, 7]);

@@ -257,8 +257,8 @@ impl Distribution<'_> {
         let mut members = self.streams("members-of");
         match all {
             Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                let of_block = records_of(block, size_of::<[u32; 4]>());
-                self.push_wanted(of_block, |_| true, &mut members)
+                let block_records = records_of(block, size_of::<[u32; 4]>());
+                self.push_wanted(block_records, |_| true, &mut members)
             })?,
             Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
                 let prefixes =
@@ -380,23 +380,23 @@ fn number_of_parts(
 /// Bytes of memory for all parts, about.
 fn expected_bytes(connected: &Connected, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
     const PER_DOCUMENT: u64 = 100;
-    let of_members = match &connected.members {
+    let member_bytes = match &connected.members {
         Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
         Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
     };
     let documents = connected.edges.in_buckets.count();
-    let of_text = corpus.bytes / corpus.documents().max(1);
+    let text_bytes = corpus.bytes / corpus.documents().max(1);
     let per_document = match search.verification {
         Verification::None => 0,
         Verification::Signature => 8 * packed_words(engine.signer().num_perm()) as u64,
         // A hash of 8 bytes for each word or byte.
         Verification::Exact => match engine.shingler().shingling().unit {
-            Unit::Bytes | Unit::Chars => 8 * of_text,
-            _ => 2 * of_text,
+            Unit::Bytes | Unit::Chars => 8 * text_bytes,
+            _ => 2 * text_bytes,
         },
     };
     let prefix = 8 * search.set_prefix(engine.signer().num_perm()) as u64;
-    of_members
+    member_bytes
         + documents * (prefix + per_document + PER_DOCUMENT)
         + connected.identical() * PER_DOCUMENT
 }

@@ -88,13 +88,13 @@ impl DocumentWriter {
     ) -> Result<()> {
         debug_assert_eq!(lengths.len(), digests.len());
         let rows = first..row_number(first as usize + digests.len())?;
-        let of_row = |(row, digest): (u32, &Option<u128>)| {
+        let with_row = |(row, digest): (u32, &Option<u128>)| {
             let [a, b, c, d] = bytemuck::cast((*digest)?);
             Some([a, b, c, d, row])
         };
         let digests = collect_blocks(digests.len(), JOB, |range| {
             let rows = rows.clone().skip(range.start);
-            rows.zip(&digests[range]).filter_map(of_row).collect()
+            rows.zip(&digests[range]).filter_map(with_row).collect()
         });
         self.digests.push_each(&digests)?;
         let mut some = lengths.chunks(LENGTHS);

@@ -42,7 +42,7 @@ impl Edges {
     }
 
     /// Whether two documents are connected, by others, too.
-    pub(super) fn are_connected(&self, a: u32, b: u32) -> bool {
+    pub(super) fn connects(&self, a: u32, b: u32) -> bool {
         self.components.root(a) == self.components.root(b)
     }
 }

@@ -122,7 +122,7 @@ impl Joined {
     pub(super) fn find(
         sets: &SpilledSets,
         compared: Compared<'_>,
-        are_weighted: bool,
+        weighted: bool,
         spill: &Arc<Spill>,
         rows: u32,
         context: &mut Context<'_>,
@@ -137,7 +137,7 @@ impl Joined {
             sets,
             compared,
             search,
-            filter: PairFilter::new(search.criterion(), are_weighted)?,
+            filter: PairFilter::new(search.criterion(), weighted)?,
             spill,
             progress,
             edges: Edges::none(rows),
@@ -198,7 +198,7 @@ impl DiskJoin<'_> {
         if !state.has_prefixes {
             state.words = self.sets.words(self.compared.later)?;
             let criterion = self.search.criterion();
-            let finder = PrefixFinder::new(criterion, self.filter.are_weighted, state.words)?;
+            let finder = PrefixFinder::new(criterion, self.filter.weighted, state.words)?;
             let bytes = self.sets.sets.bytes();
             self.progress.begin("join", 2 * bytes);
             let mut done = self.count_elements(&finder)?;
@@ -296,11 +296,11 @@ impl DiskJoin<'_> {
     fn finish(self, state: &JoinState, prefixes: StreamFile) -> Result<(Edges, Joined)> {
         let pairs = self.pairs.into_inner().map_err(|_| panicked())?;
         pairs.finish_one()?.keep();
-        let by_size = state.small.pairs(self.filter.criterion);
+        let small_pairs = state.small.pairs(self.filter.criterion);
         let joined = Joined {
             filter: self.filter,
             elements: state.elements,
-            most_pairs: state.shared_elements.saturating_add(by_size),
+            most_pairs: state.shared_elements.saturating_add(small_pairs),
             prefixes,
         };
         Ok((self.edges, joined))
@@ -317,8 +317,8 @@ impl DiskJoin<'_> {
                 stop_if_asked(self.progress)?;
                 for sets in elements.chunk_by(|a, b| a[..2] == b[..2]) {
                     let sets: Vec<Sharer> = sets.iter().map(Sharer::of).collect();
-                    let of_element = sets.iter().map(|set| (&set.summary, set.place));
-                    if !self.filter.leads_to_pairs(of_element) {
+                    let sharers = sets.iter().map(|set| (&set.summary, set.place));
+                    if !self.filter.leads_to_pairs(sharers) {
                         continue;
                     }
                     let rows = sets.iter().map(|set| set.row);
@@ -359,11 +359,11 @@ impl DiskJoin<'_> {
             {
                 stop_if_asked(self.progress)?;
                 let others = rest.extract_if(.., |other| {
-                    self.edges.are_connected(set.row, other.row)
+                    self.edges.connects(set.row, other.row)
                         || self.compares(&set, other) && set.may_be_similar(other, &self.filter)
                 });
                 for other in others {
-                    if !self.edges.are_connected(set.row, other.row) {
+                    if !self.edges.connects(set.row, other.row) {
                         self.connect(set.row, other.row)?;
                     }
                     reached.push(other);

@@ -144,11 +144,11 @@ impl SpilledPairs {
                     most: number_of([c, d]),
                 });
             }
-            let of_lo = record.take(number_of([c, d]))?;
+            let lo_id = record.take(number_of([c, d]))?;
             Ok(PairRecord::Pair {
                 rows: [lo, hi],
                 similarity: similarity_of(a, b),
-                ids: [of_lo, &record].map(|id| String::from_utf8_lossy(id).into_owned()),
+                ids: [lo_id, &record].map(|id| String::from_utf8_lossy(id).into_owned()),
             })
         })
     }
@@ -186,13 +186,13 @@ fn find_in(
         }
         for pair in &block.pairs {
             let [lo, hi] = [pair.lo, pair.hi].map(number);
-            let (of_lo, of_hi) = (documents.id(lo), documents.id(hi));
+            let (lo_id, hi_id) = (documents.id(lo), documents.id(hi));
             let [low, high] = words_of_similarity(pair.similarity);
-            let [c, d] = words_of(of_lo.len() as u64);
+            let [c, d] = words_of(lo_id.len() as u64);
             records.push_with([documents.row(lo), documents.row(hi)], |bytes| {
                 bytes.extend_from_slice(bytemuck::cast_slice(&[low, high, c, d]));
-                bytes.extend_from_slice(of_lo.as_bytes());
-                bytes.extend_from_slice(of_hi.as_bytes());
+                bytes.extend_from_slice(lo_id.as_bytes());
+                bytes.extend_from_slice(hi_id.as_bytes());
             })?;
         }
         Ok(ControlFlow::Continue(()))

@@ -85,8 +85,8 @@ impl Parts {
     }
 
     /// Adds the estimates of candidates that a stopped run has compared.
-    pub(crate) fn restore_observed(&self, by_matches: &[u64]) {
-        self.observed.add(by_matches);
+    pub(crate) fn restore_observed(&self, matches: &[u64]) {
+        self.observed.add(matches);
     }
 
     /// The estimates of all candidates compared so far; `None` without estimates.
@@ -134,11 +134,11 @@ impl Parts {
 
     /// Bytes of memory for a part, about.
     fn bytes(&self, part: usize) -> u64 {
-        let of_file = |known| {
+        let file_bytes = |known| {
             let bytes = self.file(known, part).map_or(0, StreamFile::bytes);
             self.memory_bytes(known, bytes)
         };
-        let known = of_file(Known::Members) + of_file(Known::Compared);
+        let known = file_bytes(Known::Members) + file_bytes(Known::Compared);
         2 * self.documents[part].bytes() + known
     }
 
@@ -266,11 +266,11 @@ impl Parts {
             Ok(())
         })?;
         corpus.rows = row_number(rows.len())?;
-        let of_reference = self.reference.map(|of_reference| {
-            let documents = rows.partition_point(|row| *row < of_reference);
+        let reference = self.reference.map(|reference| {
+            let documents = rows.partition_point(|row| *row < reference);
             row_number(documents)
         });
-        corpus.reference = of_reference.transpose()?;
+        corpus.reference = reference.transpose()?;
         let repeats = firsts.into_iter();
         corpus.repeats = repeats
             .filter_map(|(local, first)| Some((local, place_of(first, &distinct_rows)?)))
@@ -299,9 +299,9 @@ impl Parts {
         known: Known,
         block: Stored<'a>,
     ) -> Box<dyn Iterator<Item = Result<(u32, &'a [u8])>> + 'a> {
-        let of_length = |bytes| Box::new(records_of(block, bytes));
+        let fixed_records = |bytes| Box::new(records_of(block, bytes));
         match (known, self.shape.buckets, self.shape.search.verification) {
-            (Known::Members, BucketsOf::Bands(_), _) => of_length(size_of::<[u32; 4]>()),
+            (Known::Members, BucketsOf::Bands(_), _) => fixed_records(size_of::<[u32; 4]>()),
             (Known::Members, BucketsOf::Prefixes { .. }, _) => Box::new(
                 prefixes_of(block).map(|prefix| prefix.map(|(row, _, record)| (row, record))),
             ),
@@ -309,7 +309,7 @@ impl Parts {
                 Box::new(sets_of(block).map(|set| set.map(|(row, _, record)| (row, record))))
             }
             (Known::Compared, _, Verification::None | Verification::Signature) => {
-                of_length(bytes_of_signature(self.shape.num_perm))
+                fixed_records(bytes_of_signature(self.shape.num_perm))
             }
         }
     }
@@ -525,7 +525,7 @@ mod tests {
             shape: PartShape {
                 search: Search::through_lsh(0.5, banding, Verification::None),
                 num_perm: 1,
-                are_weighted: false,
+                weighted: false,
                 buckets: BucketsOf::Bands(1),
             },
             reference: None,

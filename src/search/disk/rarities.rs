@@ -36,7 +36,7 @@ pub(crate) fn saved_rarities(spill: &Arc<Spill>) -> Result<Option<Rarities>> {
         return Ok(None);
     };
     let counts = Streams::new(spill, "counts", 1, 1).finish_one()?;
-    let mut rarities = Rarities::of_documents(documents);
+    let mut rarities = Rarities::new(documents);
     counts.for_each_block(|block| {
         for record in block.records(Stored::words) {
             let [high, low, documents] = record?;

@@ -61,7 +61,7 @@ impl RemovalWriter {
 /// Appends a removed document but for its row, and the ids of those that it names.
 fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Removal) {
     let [id, kept_id] = [removed.document, removed.kept].map(|number| documents.id(number));
-    let [own, of_kept] = [id, kept_id].map(|id| words_of(id.len() as u64));
+    let [own, kept_len] = [id, kept_id].map(|id| words_of(id.len() as u64));
     let [low, high] = words_of_similarity(removed.similarity);
     let mut marks = 0;
     if removed.is_identical {
@@ -72,18 +72,18 @@ fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Remova
         marks |= HAS_OVERLAP;
         (sizes, shared) = (overlap.sizes, overlap.shared);
     }
-    let (mut via_row, mut of_via, mut via_id) = (0, None, "");
+    let (mut via_row, mut via_similarity, mut via_id) = (0, None, "");
     if let Some((via, similarity)) = removed.via {
         marks |= HAS_VIA;
-        (via_row, of_via, via_id) = (documents.row(via), similarity, documents.id(via));
+        (via_row, via_similarity, via_id) = (documents.row(via), similarity, documents.id(via));
     }
-    let [via_low, via_high] = words_of_similarity(of_via);
+    let [via_low, via_high] = words_of_similarity(via_similarity);
     let words: [u32; WORDS] = [
         own[0],
         own[1],
         documents.row(removed.kept),
-        of_kept[0],
-        of_kept[1],
+        kept_len[0],
+        kept_len[1],
         marks,
         low,
         high,
@@ -140,8 +140,8 @@ fn removal_of<D>(
         marks,
         low,
         high,
-        of_removed,
-        of_kept,
+        removed_size,
+        kept_size,
         shared,
         via,
         via_low,
@@ -156,7 +156,7 @@ fn removal_of<D>(
         is_identical: marks & IDENTICAL > 0,
         similarity: similarity_of(low, high),
         overlap: (marks & HAS_OVERLAP > 0).then_some(Overlap {
-            sizes: [of_removed, of_kept],
+            sizes: [removed_size, kept_size],
             shared,
         }),
         via: has_via.then(|| (named(via, &record), similarity_of(via_low, via_high))),

@@ -56,10 +56,10 @@ impl Extent {
 
 /// Whether a file got its name after the last checkpoint of a run; not if there is no such file, or no telling.
 #[cfg(unix)]
-pub(super) fn is_older(of_run: &Path, file: &Path) -> bool {
+pub(super) fn is_older(folder: &Path, file: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
-    let files = [of_run.join(CHECKPOINT), file.to_owned()];
+    let files = [folder.join(CHECKPOINT), file.to_owned()];
     let [Ok(checkpoint), Ok(file)] = files.map(fs::symlink_metadata) else {
         return false;
     };
@@ -127,7 +127,7 @@ impl Files {
 
     /// Reads the last checkpoint in a folder, cuts all files to the lengths that it names, and removes all other files
     /// but those named `spared`.
-    pub(super) fn of_checkpoint(folder: &Path, spared: &[&str]) -> Result<Self> {
+    pub(super) fn from_checkpoint(folder: &Path, spared: &[&str]) -> Result<Self> {
         let path = folder.join(CHECKPOINT);
         let now = read_checked::<Checkpoint>(&path)?;
         let is_intact = |now: &Checkpoint| now.files.keys().all(|name| found::is_name(name));

@@ -167,7 +167,7 @@ mod tests {
     /// A folder that others write to, the folder of a stopped run in it, and a file that is none of its business.
     struct Shared {
         folder: tempfile::TempDir,
-        of_run: PathBuf,
+        run_folder: PathBuf,
         victim: PathBuf,
     }
 
@@ -188,12 +188,12 @@ mod tests {
                 ..Budget::new(folder.path(), 1 << 20)
             };
             let spill = Spill::new(&budget).unwrap();
-            let of_run = spill.folder().to_owned();
+            let run_folder = spill.folder().to_owned();
             spill.checkpoint("stage", &1).unwrap();
             drop(spill);
             Shared {
                 folder,
-                of_run,
+                run_folder,
                 victim,
             }
         }
@@ -205,7 +205,7 @@ mod tests {
         fn plant(&self, name: &str) {
             let files = json!({name: {"blocks": 0, "bytes": 0}});
             let planted = json!({"files": files, "stages": {}, "resumed": 0});
-            write_checked(&self.of_run, "checkpoint.json", &planted).unwrap();
+            write_checked(&self.run_folder, "checkpoint.json", &planted).unwrap();
         }
 
         #[track_caller]
@@ -231,21 +231,21 @@ mod tests {
         }
         let shared = Shared::new();
         let absolute = shared.victim.to_str().unwrap().to_owned();
-        symlink(&shared.victim, shared.of_run.join("link")).unwrap();
-        fs::hard_link(&shared.victim, shared.of_run.join("hard")).unwrap();
+        symlink(&shared.victim, shared.run_folder.join("link")).unwrap();
+        fs::hard_link(&shared.victim, shared.run_folder.join("hard")).unwrap();
         for name in ["../victim", &absolute, "link", "hard", ".."] {
             shared.plant(name);
             let found = shared.find().unwrap().unwrap();
             let refused = found.resume(1 << 20).unwrap_err().to_string();
             assert!(
-                refused.contains(shared.of_run.to_str().unwrap()),
+                refused.contains(shared.run_folder.to_str().unwrap()),
                 "{refused}"
             );
             shared.check();
         }
         // Nothing is wrong with the folder itself: it is removed.
         shared.find().unwrap().unwrap().discard().unwrap();
-        assert!(!shared.of_run.exists());
+        assert!(!shared.run_folder.exists());
         shared.check();
     }
 
@@ -253,11 +253,11 @@ mod tests {
     fn a_link_is_no_folder_of_a_run() {
         let shared = Shared::new();
         let elsewhere = shared.folder.path().join("elsewhere");
-        fs::rename(&shared.of_run, &elsewhere).unwrap();
-        symlink(&elsewhere, &shared.of_run).unwrap();
+        fs::rename(&shared.run_folder, &elsewhere).unwrap();
+        symlink(&elsewhere, &shared.run_folder).unwrap();
         let refused = shared.find().unwrap_err().to_string();
         assert!(
-            refused.contains(shared.of_run.to_str().unwrap()),
+            refused.contains(shared.run_folder.to_str().unwrap()),
             "{refused}"
         );
         let files = || fs::read_dir(&elsewhere).unwrap().count();
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn folders_of_other_users_stay() {
         let shared = Shared::new();
-        if chown(&shared.of_run, Some(65534), None).is_err() {
+        if chown(&shared.run_folder, Some(65534), None).is_err() {
             let why = "skipped: only root can give a folder to another user";
             writeln!(io::stderr(), "{why}").unwrap();
             return;
@@ -280,16 +280,16 @@ mod tests {
         let refused = shared.find().unwrap_err().to_string();
         assert!(refused.contains("another user"), "{refused}");
         assert!(
-            refused.contains(shared.of_run.to_str().unwrap()),
+            refused.contains(shared.run_folder.to_str().unwrap()),
             "{refused}"
         );
         let others = Unfinished::find(shared.folder.path(), "another output");
         assert!(others.unwrap().is_none());
         end_all(shared.folder.path());
         remove_all(shared.folder.path());
-        fs::remove_file(shared.of_run.join("checkpoint.json")).unwrap();
+        fs::remove_file(shared.run_folder.join("checkpoint.json")).unwrap();
         super::super::remove_abandoned(shared.folder.path());
-        assert!(shared.of_run.join("run.json").exists());
+        assert!(shared.run_folder.join("run.json").exists());
         shared.check();
     }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_pipe_is_no_file_of_a_run() {
         let shared = Shared::new();
-        let identity = shared.of_run.join("run.json");
+        let identity = shared.run_folder.join("run.json");
         fs::remove_file(&identity).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&identity).status();
         if made.is_ok_and(|status| status.success()) {

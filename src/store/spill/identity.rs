@@ -47,20 +47,20 @@ impl RunIdentity {
     /// The first difference between an earlier run and this one, in words; `None` if there is none.
     #[doc(hidden)]
     pub fn difference_from(&self, earlier: &Self) -> Option<Difference> {
-        let of_run = |problem| {
+        let difference = |problem| {
             Some(Difference {
                 problem,
                 is_of_file: false,
             })
         };
         if self.version != earlier.version {
-            return of_run(format!(
+            return difference(format!(
                 "version {} began it, and this is {}",
                 earlier.version, self.version
             ));
         }
         if self.format != earlier.format {
-            return of_run(format!(
+            return difference(format!(
                 "another build of version {} began it",
                 self.version
             ));
@@ -77,12 +77,12 @@ impl RunIdentity {
             let (before, now) = (of(earlier, name), of(self, name));
             if before != now {
                 let (before, now) = (in_words(&before), in_words(&now));
-                return of_run(format!("`{name}` was {before}, and is {now}"));
+                return difference(format!("`{name}` was {before}, and is {now}"));
             }
         }
         for (before, now) in earlier.inputs.iter().zip(&self.inputs) {
             if before.path != now.path {
-                return of_run(format!("it reads {}, not {}", before.path, now.path));
+                return difference(format!("it reads {}, not {}", before.path, now.path));
             }
             if before != now {
                 return Some(Difference {
@@ -95,7 +95,7 @@ impl RunIdentity {
         if before == now {
             None
         } else {
-            of_run(format!("it reads {before} files, not {now}"))
+            difference(format!("it reads {before} files, not {now}"))
         }
     }
 }

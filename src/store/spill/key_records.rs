@@ -115,10 +115,10 @@ impl SortedRecords {
     ) -> impl Iterator<Item = Result<T>> {
         let mut segments = Segments::of(self);
         let mut loaded: VecDeque<Result<Loaded>> = VecDeque::new();
-        let mut of_block = Vec::new().into_iter();
+        let mut records = Vec::new().into_iter();
         std::iter::from_fn(move || {
             loop {
-                if let Some(record) = of_block.next() {
+                if let Some(record) = records.next() {
                     return Some(record);
                 }
                 let block = match loaded.front_mut() {
@@ -137,7 +137,7 @@ impl SortedRecords {
                 {
                     return Some(Err(error));
                 }
-                of_block = block.into_iter();
+                records = block.into_iter();
             }
         })
     }

@@ -120,8 +120,8 @@ pub fn is_unfinished(folder: &Path) -> bool {
 
 /// Whether a run was killed after its results were complete and before it could remove its folder: the file that gets its name
 /// last, the report or the header of an index, got it after the last checkpoint.
-fn is_finished(of_run: &Path) -> bool {
-    let Ok(Some(run)) = read_checked::<RunIdentity>(&of_run.join(IDENTITY)) else {
+fn is_finished(run_folder: &Path) -> bool {
+    let Ok(Some(run)) = read_checked::<RunIdentity>(&run_folder.join(IDENTITY)) else {
         return false;
     };
     let beside = format!("{}.report.json", run.output);
@@ -131,22 +131,23 @@ fn is_finished(of_run: &Path) -> bool {
         beside.into(),
         output.join("simgpu-index.json"),
     ];
-    last.iter().any(|file| checkpoint::is_older(of_run, file))
+    last.iter()
+        .any(|file| checkpoint::is_older(run_folder, file))
 }
 
 /// Removes the checkpoints of the runs in `folder`, whose results are complete: none of them resumes.
 #[doc(hidden)]
 pub fn end_all(folder: &Path) {
-    for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
-        let _ = checkpoint::end(&of_run);
+    for run_folder in folders_of_runs(folder).filter(|run_folder| is_unfinished(run_folder)) {
+        let _ = checkpoint::end(&run_folder);
     }
 }
 
 /// Removes the folders of runs in `folder`, whose results are complete. One that cannot be removed stays.
 #[doc(hidden)]
 pub fn remove_all(folder: &Path) {
-    for of_run in folders_of_runs(folder) {
-        let _ = checkpoint::remove_folder(&of_run, LOCK);
+    for run_folder in folders_of_runs(folder) {
+        let _ = checkpoint::remove_folder(&run_folder, LOCK);
     }
 }
 
@@ -161,17 +162,17 @@ pub(super) fn lock(folder: &Path) -> Option<Locked> {
 #[doc(hidden)]
 pub fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
     let mut left = Vec::new();
-    for of_run in folders_of_runs(folder) {
+    for run_folder in folders_of_runs(folder) {
         // A run that was killed while it removed its folder leaves an empty one.
-        if fs::remove_dir(&of_run).is_ok() {
+        if fs::remove_dir(&run_folder).is_ok() {
             continue;
         }
-        if is_own(&of_run)
-            && let Some(_lock) = lock(&of_run)
-            && !is_unfinished(&of_run)
-            && checkpoint::remove_folder(&of_run, LOCK).is_err()
+        if is_own(&run_folder)
+            && let Some(_lock) = lock(&run_folder)
+            && !is_unfinished(&run_folder)
+            && checkpoint::remove_folder(&run_folder, LOCK).is_err()
         {
-            left.push(of_run);
+            left.push(run_folder);
         }
     }
     left
@@ -400,13 +401,13 @@ impl Unfinished {
     /// another user, or for a link in place of a folder.
     #[doc(hidden)]
     pub fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
-        for of_run in folders_of_runs(folder) {
-            found::check_no_link(&of_run)?;
-            if !checkpoint::is_in(&of_run) || is_finished(&of_run) {
+        for run_folder in folders_of_runs(folder) {
+            found::check_no_link(&run_folder)?;
+            if !checkpoint::is_in(&run_folder) || is_finished(&run_folder) {
                 continue;
             }
-            let owned = found::check_own(&of_run);
-            let identity = of_run.join(IDENTITY);
+            let owned = found::check_own(&run_folder);
+            let identity = run_folder.join(IDENTITY);
             let run = if owned.is_ok() {
                 read_checked::<RunIdentity>(&identity)?
             } else if is_short(&identity) {
@@ -419,7 +420,7 @@ impl Unfinished {
                 continue;
             };
             owned?;
-            let path = of_run.join(LOCK);
+            let path = run_folder.join(LOCK);
             let lock = File::open(&path).map_err(Error::io("open", &path))?;
             let lock = match Locked::try_new(lock) {
                 Ok(lock) => lock,
@@ -433,7 +434,7 @@ impl Unfinished {
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", path)(error)),
             };
             return Ok(Some(Unfinished {
-                folder: of_run,
+                folder: run_folder,
                 lock,
                 run,
             }));
@@ -448,7 +449,7 @@ impl Unfinished {
     #[doc(hidden)]
     pub fn resume(self, memory: usize) -> Result<Arc<Spill>> {
         self.folder.parent().map(remove_abandoned);
-        let files = Files::of_checkpoint(&self.folder, &[LOCK, IDENTITY])?;
+        let files = Files::from_checkpoint(&self.folder, &[LOCK, IDENTITY])?;
         Ok(Arc::new(Spill {
             folder: self.folder,
             _lock: self.lock,

@@ -140,7 +140,7 @@ impl Streams {
         debug_assert!(of.iter().all(exists), "no such stream");
         // Each thread looks through all records for those of its streams.
         let jobs = (of.len() / JOB).clamp(1, rayon::current_num_threads());
-        let of_job = count.div_ceil(jobs).max(1);
+        let job_streams = count.div_ceil(jobs).max(1);
         let push = |first: usize, streams: &mut [Stream]| {
             let mut records = of.iter().enumerate();
             records.try_for_each(|(record, stream)| {
@@ -154,7 +154,7 @@ impl Streams {
         if jobs == 1 {
             return push(0, &mut self.streams);
         }
-        try_for_each_chunk(&mut self.streams, of_job, push)
+        try_for_each_chunk(&mut self.streams, job_streams, push)
     }
 
     /// Ends all streams.
@@ -269,8 +269,8 @@ pub struct StreamFile {
 impl StreamFile {
     fn new(spill: &Arc<Spill>, name: String, is_kept: bool) -> Self {
         let path = spill.folder.join(&name);
-        let of_run = spill.folder.file_name().unwrap_or_default();
-        let salted = [of_run.as_encoded_bytes(), b"/", name.as_bytes()].concat();
+        let folder_name = spill.folder.file_name().unwrap_or_default();
+        let salted = [folder_name.as_encoded_bytes(), b"/", name.as_bytes()].concat();
         let extent = if is_kept {
             spill.files().extent(&name)
         } else {

@@ -129,11 +129,12 @@ fn compare_cases(
     b: &[MeasuredCase<'_>],
     clock: f64,
 ) -> (Vec<CaseChange>, [Vec<Case>; 2]) {
-    let of_b: HashMap<&Case, &MeasuredCase<'_>> = b.iter().map(|case| (&case.case, case)).collect();
+    let cases_b: HashMap<&Case, &MeasuredCase<'_>> =
+        b.iter().map(|case| (&case.case, case)).collect();
     let has_a: HashSet<&Case> = a.iter().map(|case| &case.case).collect();
     let pairs: Vec<_> = a
         .iter()
-        .filter_map(|case| Some((case, *of_b.get(&case.case)?)))
+        .filter_map(|case| Some((case, *cases_b.get(&case.case)?)))
         .collect();
     let levels = |of: fn(&(&MeasuredCase<'_>, &MeasuredCase<'_>)) -> Level| {
         noise::at_least_usual(pairs.iter().map(of).collect())
@@ -145,7 +146,7 @@ fn compare_cases(
         .iter()
         .zip(levels)
         .map(|((a, b), (level_a, level_b))| compare_case([a, b], [level_a, level_b], clock));
-    let only_a = a.iter().filter(|case| !of_b.contains_key(&case.case));
+    let only_a = a.iter().filter(|case| !cases_b.contains_key(&case.case));
     let only_b = b.iter().filter(|case| !has_a.contains(&case.case));
     let cases_of = |case: &MeasuredCase<'_>| case.case.clone();
     (
@@ -205,13 +206,22 @@ fn keys(cells: &[ErrorCell]) -> Vec<(CellKey<'_>, &ErrorCell)> {
 
 fn compare_cells(a: &[ErrorCell], b: &[ErrorCell]) -> (Vec<CellChange>, [usize; 2]) {
     let (in_a, in_b) = (keys(a), keys(b));
-    let of_a: HashMap<&CellKey<'_>, &ErrorCell> = in_a.iter().map(|(key, it)| (key, *it)).collect();
-    let of_b: HashMap<&CellKey<'_>, &ErrorCell> = in_b.iter().map(|(key, it)| (key, *it)).collect();
+    let cells_a: HashMap<&CellKey<'_>, &ErrorCell> =
+        in_a.iter().map(|(key, it)| (key, *it)).collect();
+    let cells_b: HashMap<&CellKey<'_>, &ErrorCell> =
+        in_b.iter().map(|(key, it)| (key, *it)).collect();
     // Two tests per cell.
     let reach = normal_reach(1.0 - SIGNIFICANCE / (2 * a.len().max(1)) as f64);
-    let pair = |(key, a): &(CellKey<'_>, &ErrorCell)| Some(compare_cell(a, of_b.get(key)?, reach));
-    let only_a = of_a.keys().filter(|key| !of_b.contains_key(*key)).count();
-    let only_b = of_b.keys().filter(|key| !of_a.contains_key(*key)).count();
+    let pair =
+        |(key, a): &(CellKey<'_>, &ErrorCell)| Some(compare_cell(a, cells_b.get(key)?, reach));
+    let only_a = cells_a
+        .keys()
+        .filter(|key| !cells_b.contains_key(*key))
+        .count();
+    let only_b = cells_b
+        .keys()
+        .filter(|key| !cells_a.contains_key(*key))
+        .count();
     (in_a.iter().filter_map(pair).collect(), [only_a, only_b])
 }
 
@@ -224,7 +234,7 @@ fn compare_cell(a: &ErrorCell, b: &ErrorCell, reach: f64) -> CellChange {
     let bias_z = over(b.bias - a.bias, standard_error);
     let error_ratio = b.root_mean_square_error / a.root_mean_square_error;
     let error_z = match noise::log_error(a).zip(noise::log_error(b)) {
-        Some((of_a, of_b)) => over(error_ratio.ln(), of_a.hypot(of_b)),
+        Some((error_a, error_b)) => over(error_ratio.ln(), error_a.hypot(error_b)),
         None => 0.0,
     };
     let is_within = |z: f64| z.abs() <= reach;
@@ -253,9 +263,9 @@ fn changed_results(a: &[PipelineResult], b: &[PipelineResult]) -> Vec<[PipelineR
             row.kept.is_some(),
         )
     };
-    let of_b: HashMap<_, &PipelineResult> = b.iter().map(|row| (run(row), row)).collect();
+    let rows_b: HashMap<_, &PipelineResult> = b.iter().map(|row| (run(row), row)).collect();
     let changed = |a: &PipelineResult| {
-        let b = *of_b.get(&run(a))?;
+        let b = *rows_b.get(&run(a))?;
         let counts = |row: &PipelineResult| {
             (
                 row.documents,

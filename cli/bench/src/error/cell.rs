@@ -21,7 +21,7 @@ pub(super) struct Estimates {
     /// Probability that different slots agree in the kept bits.
     chance: f64,
     /// Estimate and interval by number of matches.
-    by_matches: Vec<(f64, (f64, f64))>,
+    estimates: Vec<(f64, (f64, f64))>,
 }
 
 /// Result of one trial.
@@ -66,19 +66,19 @@ impl Estimates {
         Ok(Estimates {
             num_perm,
             chance: bits.map_or(0.0, SlotBits::chance),
-            by_matches: (0..=slots).map(estimate).collect::<Result<_>>()?,
+            estimates: (0..=slots).map(estimate).collect::<Result<_>>()?,
         })
     }
 
     fn jaccard(&self, matches: usize) -> f64 {
-        self.by_matches
+        self.estimates
             .get(matches)
             .map_or(f64::NAN, |(jaccard, _)| *jaccard)
     }
 
     /// Whether the interval for `matches` contains the similarity.
     fn covers(&self, matches: usize, similarity: f64) -> bool {
-        let interval = self.by_matches.get(matches).map(|(_, interval)| interval);
+        let interval = self.estimates.get(matches).map(|(_, interval)| interval);
         interval.is_some_and(|(low, high)| (*low..=*high).contains(&similarity))
     }
 
@@ -135,13 +135,13 @@ impl Estimates {
                 .entry(outcome.similarity.to_bits())
                 .or_default() += 1.0;
         }
-        let mut observed = vec![0.0; self.by_matches.len()];
+        let mut observed = vec![0.0; self.estimates.len()];
         for outcome in outcomes {
             if let Some(count) = observed.get_mut(outcome.matches) {
                 *count += 1.0;
             }
         }
-        let mut expected = vec![0.0; self.by_matches.len()];
+        let mut expected = vec![0.0; self.estimates.len()];
         let mut covered = 0.0;
         for (bits, trials) in similarities {
             let similarity = f64::from_bits(bits);

@@ -78,7 +78,7 @@ impl SetPairs {
     }
 
     /// From weighted elements of a law: the first `set_size`, and as many from each start on.
-    fn of_weighted(
+    fn weighted(
         law: WeightLaw,
         elements: &[u64],
         set_size: usize,
@@ -87,7 +87,7 @@ impl SetPairs {
     ) -> Option<Self> {
         let scale = law.scale(set_size).ok()?;
         let mut draw = || scale.fixed(law.draw(random));
-        let of_a: Vec<u64> = elements.iter().map(|_| draw()).collect();
+        let weights_a: Vec<u64> = elements.iter().map(|_| draw()).collect();
         let mut pairs = SetPairs {
             wide: Vec::new(),
             wide_offsets: vec![0],
@@ -96,12 +96,12 @@ impl SetPairs {
             similarities: Vec::new(),
         };
         for (number, start) in starts.enumerate() {
-            let mut in_a = of_a.clone();
+            let mut in_a = weights_a.clone();
             in_a[set_size..].fill(0);
             let mut own = vec![0; elements.len()];
             for at in start..start + set_size {
                 let is_same = number == 0 || at % 2 == 0;
-                own[at] = if is_same { of_a[at] } else { draw() };
+                own[at] = if is_same { weights_a[at] } else { draw() };
                 elements[at].for_each_copy(own[at], |copy| pairs.wide.push(copy));
                 low_half(elements[at]).for_each_copy(own[at], |copy| pairs.narrow.push(copy));
             }
@@ -191,7 +191,7 @@ impl SetSource {
         let others = shared.iter().map(|shared| set_size - shared);
         let starts = std::iter::once(0).chain(others);
         if let SetSource::Weighted(law) = self {
-            return SetPairs::of_weighted(*law, &elements, set_size, starts, random);
+            return SetPairs::weighted(*law, &elements, set_size, starts, random);
         }
         let windows: Vec<&[u64]> = starts
             .filter_map(|start| elements.get(start..start + set_size))

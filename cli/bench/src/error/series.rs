@@ -147,9 +147,9 @@ impl Series<'_> {
         let shown: Vec<usize> = (0..pairs).filter(|pair| !is_repeat(*pair)).collect();
         let mut cells = Vec::new();
         for (scheme, function) in functions.iter().enumerate() {
-            for (of_kept, (bits, estimates)) in kept.iter().enumerate() {
+            for (form, (bits, estimates)) in kept.iter().enumerate() {
                 for pair in shown.iter().copied() {
-                    let column = (scheme * kept.len() + of_kept) * pairs + pair;
+                    let column = (scheme * kept.len() + form) * pairs + pair;
                     let outcome = |trial: &Trial| {
                         Some(TrialOutcome {
                             matches: *trial.matches.get(column)?,

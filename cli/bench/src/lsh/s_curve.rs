@@ -68,7 +68,7 @@ fn candidates_of(
     bandings: &[Banding],
     trial: u64,
 ) -> Result<Vec<bool>> {
-    let mut are_candidates = vec![false; bandings.len() * SHARED.len()];
+    let mut found = vec![false; bandings.len() * SHARED.len()];
     for (at, shared) in SHARED.into_iter().enumerate() {
         let mut random = SplitMix64::of(&[shared as u64, trial]);
         let signer = (function.new_signer)(num_perm, random.next_u64() as u32)?;
@@ -80,10 +80,10 @@ fn candidates_of(
             let mut keys = vec![0; sets.len() * banding.bands()];
             signer.band_keys(&sets, *banding, &mut keys)?;
             let (a, b) = keys.split_at(banding.bands());
-            if let Some(is_candidate) = are_candidates.get_mut(number * SHARED.len() + at) {
+            if let Some(is_candidate) = found.get_mut(number * SHARED.len() + at) {
                 *is_candidate = a.iter().zip(b).any(|(a, b)| a == b);
             }
         }
     }
-    Ok(are_candidates)
+    Ok(found)
 }

@@ -7,7 +7,7 @@ use super::chart::{Axis, Plot};
 use super::heat::heat_map;
 use super::mark::{LegendSample, Mark, legend_of_markers};
 use super::scale::Scale;
-use super::speed::{by_name, look_of, panels};
+use super::speed::{group_by_name, look_of, panels};
 use crate::record::once;
 use crate::summary::table::{digits, percent};
 use crate::summary::{compared, distinct, swept, usual};
@@ -26,7 +26,7 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     let whole = || once.iter().copied().filter(|cell| cell.is_whole());
     let num_perm = usual(whole().map(|cell| cell.num_perm))?;
     let is_shown = |cell: &&ErrorCell| cell.num_perm == num_perm && cell.error_ratio.is_some();
-    let schemes = by_name(whole().filter(is_shown).map(|cell| (cell.name(), cell)));
+    let schemes = group_by_name(whole().filter(is_shown).map(|cell| (cell.name(), cell)));
     let maps: Vec<Markup> = schemes
         .iter()
         .filter_map(|(name, cells)| heat_map(name, cells))
@@ -37,11 +37,11 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
 /// The error of each backend over that of independent permutations, by scheme: the mean over similarities.
 pub(super) fn error_backends(tables: &Tables) -> Option<Markup> {
     let cells = compared(&tables.errors).into_iter();
-    let by_backend = by_name(cells.map(|cell| {
+    let backends = group_by_name(cells.map(|cell| {
         let name = (cell.name(), cell.computer(), cell.backend.clone());
         (format!("{} {}", cell.name(), cell.computer()), (name, cell))
     }));
-    let bars = by_backend.iter().filter_map(|(_, cells)| {
+    let bars = backends.iter().filter_map(|(_, cells)| {
         let ((scheme, computer, backend), _) = cells.first()?;
         let squares = cells
             .iter()
@@ -58,7 +58,7 @@ pub(super) fn error_backends(tables: &Tables) -> Option<Markup> {
         };
         Some((scheme.clone(), bar))
     });
-    let groups = by_name(bars);
+    let groups = group_by_name(bars);
     let description = "Root mean square error by backend, over that of independent permutations";
     (!groups.is_empty()).then(|| panels(&groups, description))
 }
@@ -184,7 +184,7 @@ fn slot_marks(
 /// Share of pairs that become candidates, by banding.
 pub(super) fn curves(tables: &Tables) -> Option<Markup> {
     let names: Vec<String> = distinct(tables.candidates.iter().map(|row| row.scheme.clone()));
-    let bandings = by_name(tables.candidates.iter().map(|row| {
+    let bandings = group_by_name(tables.candidates.iter().map(|row| {
         let CandidateCount {
             num_perm,
             bands,

@@ -15,7 +15,9 @@ use crate::summary::table::{digits, percent};
 use crate::summary::{Signed, compare_with_peers, growing, on_threads};
 
 /// Groups values by name, in the order of first occurrence.
-pub(super) fn by_name<T>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
+pub(super) fn group_by_name<T>(
+    values: impl IntoIterator<Item = (String, T)>,
+) -> Vec<(String, Vec<T>)> {
     let mut groups: Vec<(String, Vec<T>)> = Vec::new();
     for (name, value) in values {
         match groups.iter_mut().find(|(other, _)| *other == name) {
@@ -68,7 +70,7 @@ pub(super) fn backends(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         let bar = bar(name, case, case.shingles_per_s() / 1e6, "M/s");
         (case.case.scheme.clone(), bar)
     };
-    let groups = by_name(signed.at_base().into_iter().map(bar));
+    let groups = group_by_name(signed.at_base().into_iter().map(bar));
     Some(panels(&groups, "Million shingles per second by backend"))
 }
 
@@ -83,7 +85,7 @@ pub(super) fn texts(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
         (format!("{scheme}, {input}"), bar(name, case, speed, "MB/s"))
     };
-    let groups = by_name(texts.map(bar));
+    let groups = group_by_name(texts.map(bar));
     (!groups.is_empty()).then(|| panels(&groups, "Megabytes of text per second"))
 }
 
@@ -169,7 +171,7 @@ fn signing(
     signed: &[&MeasuredCase<'_>],
     size: impl Fn(&Case) -> f64,
 ) -> Vec<(String, Vec<[f64; 3]>)> {
-    let mut series = by_name(signed.iter().map(|case| {
+    let mut series = group_by_name(signed.iter().map(|case| {
         let Case { scheme, .. } = &case.case;
         let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
         (
@@ -194,7 +196,9 @@ pub(super) fn lengths(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         title: "Speed by length".to_owned(),
         x: "shingles per document",
         y: "shingles/s",
-        series: signing(&Signed::of(cases)?.by_length(), |case| case.shingles as f64),
+        series: signing(&Signed::of(cases)?.all_lengths(), |case| {
+            case.shingles as f64
+        }),
         together: scheme_of,
     };
     growth.draw()
@@ -205,7 +209,7 @@ pub(super) fn slots(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         title: "Speed by slots".to_owned(),
         x: "slots per signature (K)",
         y: "shingles/s",
-        series: signing(&Signed::of(cases)?.by_slots(), |case| {
+        series: signing(&Signed::of(cases)?.all_slots(), |case| {
             f64::from(case.num_perm)
         }),
         together: scheme_of,
@@ -272,7 +276,7 @@ pub(super) fn growth(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         title: "Cost by documents".to_owned(),
         x: "documents",
         y: "ns per document",
-        series: by_name(growing(cases).map(|case| {
+        series: group_by_name(growing(cases).map(|case| {
             let Case {
                 stage,
                 scheme,
@@ -307,7 +311,7 @@ pub(super) fn peers(
     let shown = compare_with_peers(cases)
         .into_iter()
         .filter(|comparison| is_shown(comparison.peer.stage));
-    let stages = by_name(shown.map(|comparison| {
+    let stages = group_by_name(shown.map(|comparison| {
         let Case {
             stage,
             input,
@@ -321,7 +325,7 @@ pub(super) fn peers(
         (title, (row, (comparison.ratio, tooltip)))
     }));
     let rows = |cells: &[(String, (f64, String))]| -> Vec<Dots> {
-        let groups = by_name(cells.iter().cloned()).into_iter();
+        let groups = group_by_name(cells.iter().cloned()).into_iter();
         groups.map(|(name, ratios)| Dots { name, ratios }).collect()
     };
     let description = "Documents per second of simgpu over those of the other tool: one dot per cell, logarithmic, with a line at 1";

@@ -79,12 +79,15 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
     let (base, at_base) = (&signed.base, signed.at_base());
     let way = |case: &&MeasuredCase<'_>| (case.computer(), case.case.threads);
     let ways = distinct(at_base.iter().map(way));
-    let of_way = |(computer, threads): &(String, u32)| {
+    let first_case = |(computer, threads): &(String, u32)| {
         let is_it = |case: &&&MeasuredCase<'_>| way(case) == (computer.clone(), *threads);
         at_base.iter().find(is_it).copied()
     };
     let header = |of: &dyn Fn(&MeasuredCase<'_>) -> String| -> String {
-        let cells = ways.iter().filter_map(of_way).map(|case| column(&of(case)));
+        let cells = ways
+            .iter()
+            .filter_map(first_case)
+            .map(|case| column(&of(case)));
         cells.collect()
     };
     let mut lines = vec![
@@ -103,13 +106,13 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
         ),
     ];
     let row = |scheme: &str| {
-        let of_scheme = || at_base.iter().filter(|case| case.case.scheme == scheme);
+        let scheme_cases = || at_base.iter().filter(|case| case.case.scheme == scheme);
         let speed = |wanted: &(String, u32)| {
-            let mut cases = of_scheme().filter(|case| way(case) == *wanted);
+            let mut cases = scheme_cases().filter(|case| way(case) == *wanted);
             let speed = cases.next().map(|case| case.shingles_per_s() / 1e6);
             column(&speed.map_or_else(|| "-".to_owned(), |speed| digits(speed, 3)))
         };
-        let errors = of_scheme().filter_map(|case| error_of(tables, case));
+        let errors = scheme_cases().filter_map(|case| error_of(tables, case));
         let errors = distinct(errors.map(|error| digits(error, 3)));
         let speeds: String = ways.iter().map(speed).collect();
         format!("  {scheme:<16}{speeds}{}", column(&errors.join(" ")))
@@ -156,14 +159,14 @@ fn short_name(case: &MeasuredCase<'_>) -> String {
 fn fastest(at_base: &[&MeasuredCase<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     let speed = |case: &MeasuredCase<'_>| case.shingles_per_s();
-    let of_first = || {
+    let first_scheme = || {
         let scheme = at_base.first().map(|case| &case.case.scheme);
         at_base
             .iter()
             .filter(move |case| Some(&case.case.scheme) == scheme)
     };
-    if let Some(best) = of_first().max_by(|a, b| speed(a).total_cmp(&speed(b))) {
-        let scalar = of_first().find(|case| case.case.backend == "scalar");
+    if let Some(best) = first_scheme().max_by(|a, b| speed(a).total_cmp(&speed(b))) {
+        let scalar = first_scheme().find(|case| case.case.backend == "scalar");
         let against = match scalar {
             Some(scalar) if best.case.backend != "scalar" => {
                 let ratio = speed(best) / speed(scalar);

@@ -106,8 +106,8 @@ pub(super) fn pivot_of_several(
     let names = names.iter().map(|name| (*name).to_owned());
     let mut table = Table::new(names.chain(sizes.iter().map(|size| count(*size))));
     for (name, row) in rows {
-        let of_size = |size| row.get(size).cloned().unwrap_or_default();
-        table.push(name.into_iter().chain(sizes.iter().map(of_size)));
+        let cell = |size| row.get(size).cloned().unwrap_or_default();
+        table.push(name.into_iter().chain(sizes.iter().map(cell)));
     }
     table
 }

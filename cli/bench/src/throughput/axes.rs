@@ -139,21 +139,21 @@ impl Axes {
     pub(super) fn sizes(&self) -> Vec<(usize, u32)> {
         match self.effort {
             Effort::Full => {
-                let of_length = |length: &usize| {
+                let pairs = |length: &usize| {
                     let length = *length;
                     self.num_perms
                         .iter()
                         .map(move |num_perm| (length, *num_perm))
                 };
-                self.lengths.iter().flat_map(of_length).collect()
+                self.lengths.iter().flat_map(pairs).collect()
             }
             Effort::Quick | Effort::Usual => {
-                let by_length = self.lengths.iter().map(|length| (*length, self.num_perm));
-                let by_slots = self
+                let lengths = self.lengths.iter().map(|length| (*length, self.num_perm));
+                let slots = self
                     .num_perms
                     .iter()
                     .map(|num_perm| (self.length, *num_perm));
-                by_length.chain(by_slots).collect()
+                lengths.chain(slots).collect()
             }
         }
     }

@@ -42,7 +42,7 @@ pub(super) enum Files<'a> {
 
 impl Files<'_> {
     /// Writes texts as JSON Lines, compressed by zstd.
-    pub(super) fn of_texts<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Self> {
+    pub(super) fn write_texts<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Self> {
         let folder = temporary_folder()?;
         let path = folder.path().join("part.jsonl.zst");
         write_texts(&path, texts)?;

@@ -78,7 +78,7 @@ impl BufferedSigner {
 }
 
 /// Checksum of the definition's signatures, computed on all threads.
-pub(super) fn by_definition(scheme: &Scheme, sets: &ShingleSets<'_>) -> Result<u64> {
+pub(super) fn expected_checksum(scheme: &Scheme, sets: &ShingleSets<'_>) -> Result<u64> {
     let scalar = Backend::Scalar.signer(scheme)?;
     let mut signatures = Signatures::new(scalar.num_perm(), scalar.slot_width());
     signatures.sign(&*scalar, sets)?;

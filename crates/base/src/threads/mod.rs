@@ -126,11 +126,11 @@ pub fn beside<A, E: Send>(
     mut look: impl FnMut() -> Result<(), E>,
 ) -> Result<A, E> {
     let (is_stopped, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-    let (mut of_other, mut serial_s) = (Ok(()), None);
-    let of_main = rayon::in_place_scope(|scope| {
+    let (mut other_result, mut serial_s) = (Ok(()), None);
+    let main_result = rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
             let _ended = SetOnDrop(&has_ended);
-            (of_other, serial_s) = alone(|| other(&is_stopped));
+            (other_result, serial_s) = alone(|| other(&is_stopped));
         });
         let _stopped = SetOnDrop(&is_stopped);
         let result = main()?;
@@ -143,7 +143,7 @@ pub fn beside<A, E: Send>(
         Ok(result)
     });
     count_serial(serial_s);
-    of_main.and_then(|result| of_other.map(|()| result))
+    main_result.and_then(|result| other_result.map(|()| result))
 }
 
 /// Executes a job of the current rayon pool that no thread has begun, and returns whether there was one. Whoever waits for a

@@ -125,10 +125,10 @@ fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<Na
             let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
             // Without ids of their own, documents are named by their place.
             let has_ids = places.ids.is_some();
-            let of_place = |named: NamedRow<'a>| named_row(named.row, places);
+            let name = |named: NamedRow<'a>| named_row(named.row, places);
             Box::new(removed.map(move |removed| match removed? {
                 Removed::For(removal) if has_ids => Ok(Removed::For(removal)),
-                Removed::For(removal) => Ok(Removed::For(removal.try_name(of_place, of_place)?)),
+                Removed::For(removal) => Ok(Removed::For(removal.try_name(name, name)?)),
                 Removed::Dropped(NamedRow { row, .. }, reason) => {
                     let id = id_of(row)?;
                     Ok(Removed::Dropped(NamedRow { row, id }, reason))
@@ -145,7 +145,7 @@ fn with_dropped<'a, D: 'a>(
     removals: impl Iterator<Item = Result<Removal<D>>> + 'a,
     dropped: &'a DroppedRows,
     row_of: impl Fn(&D) -> u32 + 'a,
-    of_row: impl Fn(u32) -> D + 'a,
+    document_of: impl Fn(u32) -> D + 'a,
 ) -> impl Iterator<Item = Result<Removed<D>>> + 'a {
     let mut removals = removals.peekable();
     let mut dropped = dropped.iter().peekable();
@@ -157,7 +157,7 @@ fn with_dropped<'a, D: 'a>(
             None => u32::MAX,
         };
         match dropped.next_if(|(row, _)| *row < next) {
-            Some((row, reason)) => Some(Ok(Removed::Dropped(of_row(row), reason))),
+            Some((row, reason)) => Some(Ok(Removed::Dropped(document_of(row), reason))),
             None => Some(removals.next()?.map(Removed::For)),
         }
     })

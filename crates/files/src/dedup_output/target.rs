@@ -96,7 +96,7 @@ impl<'a> OpenOutput<'a> {
         let action = source.run.action;
         match self {
             OpenOutput::Folder(_) | OpenOutput::Nowhere(_) => {
-                let copied = source.files[source.of_reference..].iter();
+                let copied = source.files[source.reference_files..].iter();
                 let copied = copied.filter(|_| action == Action::Drop);
                 let kept = copied.map(|file| file.original_compression);
                 let removed = source.run.removed_format.compression();
@@ -110,7 +110,7 @@ impl<'a> OpenOutput<'a> {
                         remedy: "name an output folder".to_owned(),
                     });
                 }
-                let other = source.files[source.of_reference..]
+                let other = source.files[source.reference_files..]
                     .iter()
                     .find(|file| file.format != Format::JsonLines);
                 if let Some(other) = other {

@@ -159,13 +159,11 @@ impl Edges {
         for (place, root) in places.iter().zip(&roots) {
             least[*root] = least[*root].min(*place);
         }
-        let of_component = places
+        let edges = places
             .iter()
             .zip(roots)
             .map(|(place, root)| (least[root], *place));
-        let mut edges: Vec<(i64, i64)> = of_component
-            .filter(|(least, place)| least != place)
-            .collect();
+        let mut edges: Vec<(i64, i64)> = edges.filter(|(least, place)| least != place).collect();
         edges.sort_unstable();
         edges
     }

@@ -79,7 +79,7 @@ impl ComponentSearch {
         let shape = PartShape {
             search: search.clone(),
             num_perm: engine.signer().num_perm(),
-            are_weighted: engine.shingler().takes_weights(),
+            weighted: engine.shingler().takes_weights(),
             buckets: BucketsOf::Bands(search.banding.bands()),
         };
         ComponentSearch {

@@ -52,10 +52,10 @@ fn clusters(place: &Place, folder: &str) -> Vec<(u64, bool)> {
     for batch in reader.build().unwrap() {
         let batch = batch.unwrap();
         let column = |name: &str| batch.column_by_name(name).unwrap();
-        let of_rows = column("cluster").as_primitive::<arrow_array::types::UInt64Type>();
+        let numbers = column("cluster").as_primitive::<arrow_array::types::UInt64Type>();
         let kept = column("kept").as_boolean();
         let rows = 0..batch.num_rows();
-        clusters.extend(rows.map(|row| (of_rows.value(row), kept.value(row))));
+        clusters.extend(rows.map(|row| (numbers.value(row), kept.value(row))));
     }
     clusters
 }
@@ -109,14 +109,14 @@ fn removed_documents_are_those_of_a_search() {
     .enumerate()
     {
         let inputs = place.inputs();
-        let of_search = Search {
+        let search = Search {
             candidates,
             ..search(&engine, verification)
         };
         let name = ["p.jsonl", "p.csv", "p.parquet", "p.jsonl.zst"][number];
         let listed = Pairs {
             identical,
-            ..Pairs::new(of_search.clone())
+            ..Pairs::new(search.clone())
         };
         let pairs = write_pairs(&place, name, &engine, &listed);
         assert_eq!(pairs.search().threshold.to_bits(), 0.5f64.to_bits());
@@ -132,7 +132,7 @@ fn removed_documents_are_those_of_a_search() {
                     ..skipping(&engine, &inputs)
                 };
                 let run = preferring(run, kind);
-                let expected = run.dedup(&asked(of_search.clone()), &place.path("out"));
+                let expected = run.dedup(&asked(search.clone()), &place.path("out"));
                 let expected = expected.unwrap().report;
                 let run = Run {
                     options: overwriting(true),
@@ -182,9 +182,9 @@ fn removed_documents_are_those_of_a_search() {
                     )
                 };
                 assert_eq!(counts(&found), counts(&expected), "{what}");
-                let of_search =
+                let parameters =
                     |report: &simgpu_io::Report| serde_json::to_value(&report.parameters).unwrap();
-                assert_eq!(of_search(&found), of_search(&expected));
+                assert_eq!(parameters(&found), parameters(&expected));
                 assert_eq!(found.dedup.unwrap().from_pairs.as_deref(), Some(name));
             }
         }

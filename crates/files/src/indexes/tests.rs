@@ -107,8 +107,8 @@ fn a_run_that_was_interrupted_while_it_added_is_repeated() {
     let (expected, all) = (place.results("new/folder/out"), ids(&index));
     drop(index);
     // Before the first file is added, after it, and after the second one.
-    let of_first_file = place.text("in/a.jsonl").lines().count() as u64;
-    for documents in [0, 1, of_first_file + 1] {
+    let first_documents = place.text("in/a.jsonl").lines().count() as u64;
+    for documents in [0, 1, first_documents + 1] {
         // Results name the index.
         for folder in ["new", "index"] {
             std::fs::remove_dir_all(place.path(folder)).unwrap();

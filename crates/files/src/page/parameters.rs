@@ -115,11 +115,11 @@ fn add_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
     if let Some(min_shingles) = dedup.min_shingles {
         choices.push(("--min-shingles", min_shingles.to_string()));
     }
-    let of_flags = [
+    let flags = [
         ("--drop-short", dedup.drop_short),
         ("--drop-empty", dedup.drop_empty),
     ];
-    push_flags(&of_flags, choices);
+    push_flags(&flags, choices);
 }
 
 fn add_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
@@ -129,14 +129,14 @@ fn add_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
     }
     let search = parameters.search.as_ref();
     let is_by_distance = search.is_some_and(|search| search.distance.is_some());
-    let of_flags = [
+    let flags = [
         ("--lowercase", parameters.lowercase),
         ("--strip-punctuation", parameters.strip_punctuation),
         ("--keep-whitespace", parameters.keep_whitespace),
         // A distance counts by itself.
         ("--count", parameters.count && !is_by_distance),
     ];
-    push_flags(&of_flags, choices);
+    push_flags(&flags, choices);
     if let Some(weights) = &parameters.weights {
         choices.push(("--weights", weights.clone()));
     }

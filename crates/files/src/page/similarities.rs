@@ -23,11 +23,11 @@ impl ShownReport<'_> {
                 @if !bars.is_empty() {
                     div.beside {
                         (self.chart(&bars))
-                        div { @if self.of_pairs().is_some() { (self.how_to_read_pairs()) } @else { (self.how_to_read()) } }
+                        div { @if self.pairs_bins().is_some() { (self.how_to_read_pairs()) } @else { (self.how_to_read()) } }
                     }
-                } @else if self.of_pairs().is_some() && self.report.counts.similar_pairs == 0 {
+                } @else if self.pairs_bins().is_some() && self.report.counts.similar_pairs == 0 {
                     p { "No pair was found." }
-                } @else if self.of_pairs().is_none() && self.report.counts.removed == 0 {
+                } @else if self.pairs_bins().is_none() && self.report.counts.removed == 0 {
                     p { "No document was removed." }
                 } @else {
                     p { "Similarities are unknown: the run did not verify pairs." }
@@ -37,14 +37,14 @@ impl ShownReport<'_> {
     }
 
     /// The pairs by similarity; `None` if documents were removed.
-    fn of_pairs(&self) -> Option<&[PairsBin]> {
+    fn pairs_bins(&self) -> Option<&[PairsBin]> {
         let overview = self.report.overview.as_ref();
         overview.map(|overview| &overview.histogram[..])
     }
 
     /// The number of removed documents or of pairs, by their similarity.
     fn bins(&self) -> Vec<(f64, u64)> {
-        match self.of_pairs() {
+        match self.pairs_bins() {
             Some(bins) => {
                 let bins = bins.iter();
                 bins.filter_map(|bin| Some((bin.similarity?, bin.pairs)))
@@ -87,9 +87,9 @@ impl ShownReport<'_> {
         let first = (least / 5 * 5).saturating_sub(5).min(HUNDREDTHS - 20);
         // Labels need some room.
         let step = if HUNDREDTHS - first > 40 { 10 } else { 5 };
-        let bars = (first..=HUNDREDTHS).map(|of_bar| {
-            let similarity = f64::from(of_bar) / 100.0;
-            let range = match of_bar {
+        let bars = (first..=HUNDREDTHS).map(|hundredth| {
+            let similarity = f64::from(hundredth) / 100.0;
+            let range = match hundredth {
                 HUNDREDTHS => "1".to_owned(),
                 _ => format!(
                     "{} to {}",
@@ -97,9 +97,9 @@ impl ShownReport<'_> {
                     short_number(similarity + 0.01)
                 ),
             };
-            let count = self.between(of_bar, of_bar + 1);
+            let count = self.between(hundredth, hundredth + 1);
             Bar {
-                label: (of_bar % step == 0).then(|| short_number(similarity)),
+                label: (hundredth % step == 0).then(|| short_number(similarity)),
                 title: format!("{range}: {}", grouped(count)),
                 count,
             }
@@ -113,7 +113,7 @@ impl ShownReport<'_> {
             let name = format!("threshold {}", short_number(threshold));
             (100.0 * threshold - first, name)
         });
-        let [title, counts] = match self.of_pairs() {
+        let [title, counts] = match self.pairs_bins() {
             Some(_) => ["Pairs by similarity", "Pairs per 0.01 of similarity"],
             None => [
                 "Removed documents by similarity",
@@ -124,7 +124,7 @@ impl ShownReport<'_> {
             title,
             bars,
             counts,
-            unit: match (self.is_contained(), self.of_pairs()) {
+            unit: match (self.is_contained(), self.pairs_bins()) {
                 (false, _) => "similarity: share of common shingles",
                 (true, None) => "similarity: share of its shingles in the kept one",
                 (true, Some(_)) => {

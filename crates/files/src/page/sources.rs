@@ -18,10 +18,10 @@ impl ShownReport<'_> {
     pub(super) fn sources(&self) -> Markup {
         // Those that lose the most documents, in the order of the report.
         let all = &self.report.sources;
-        let mut by_removed: Vec<usize> = (0..all.len()).collect();
-        by_removed.sort_by_key(|at| (std::cmp::Reverse(all[*at].removed), *at));
-        by_removed.truncate(LISTED);
-        by_removed.sort_unstable();
+        let mut most_removed: Vec<usize> = (0..all.len()).collect();
+        most_removed.sort_by_key(|at| (std::cmp::Reverse(all[*at].removed), *at));
+        most_removed.truncate(LISTED);
+        most_removed.sort_unstable();
         let field = self
             .report
             .dedup
@@ -45,7 +45,7 @@ impl ShownReport<'_> {
                             th { "source" } th.number { "documents" } th.number { "kept" } th.number { "removed" } th { "share removed" }
                             th.number { "lost" } th { "removed in favour of" }
                         } }
-                        tbody { @for at in &by_removed { (row(&all[*at])) } }
+                        tbody { @for at in &most_removed { (row(&all[*at])) } }
                     } }
                     @if all.len() > LISTED { p.note { "The others are in report.json." } }
                     p.note { "lost: the share of their shingles that removed documents have and the kept ones lack. Documents that are identical to the kept one are left out." }

@@ -223,7 +223,7 @@ impl<'a> Target<'a> {
     ) -> Result<Streamed> {
         let streamed = Cell::default();
         let for_each = |each: &mut dyn FnMut(PairToWrite<'p>) -> Result<()>| {
-            let of_all = pairs.for_each(progress, &mut |pair, ids| {
+            let found = pairs.for_each(progress, &mut |pair, ids| {
                 seen(&pair);
                 let DocumentPair {
                     a,
@@ -242,7 +242,7 @@ impl<'a> Target<'a> {
                     measured: distance.map_or(Measured::Similarity(similarity), Measured::Distance),
                 })
             })?;
-            streamed.set(of_all);
+            streamed.set(found);
             Ok(())
         };
         let written = PairsToWrite {

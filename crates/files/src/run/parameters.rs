@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
 /// The parameters of a search, for the report.
 pub(crate) fn search_parameters(search: &Search, num_perm: usize) -> SearchParameters {
     let is_join = search.candidates == CandidateMethod::Join;
-    let of_lsh = |number| (!is_join).then_some(number);
+    let unless_join = |number| (!is_join).then_some(number);
     SearchParameters {
         threshold: search.within.is_none().then_some(search.threshold),
         measure: (search.measure != Measure::Jaccard).then(|| search.measure.name().to_owned()),
@@ -55,8 +55,8 @@ pub(crate) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
             .map(|within| within.distance.name().to_owned()),
         within: search.within.map(|within| within.most),
         candidates: search.candidates.name().to_owned(),
-        bands: of_lsh(search.banding.bands()),
-        rows: of_lsh(search.banding.rows()),
+        bands: unless_join(search.banding.bands()),
+        rows: unless_join(search.banding.rows()),
         verify: search.verification.name().to_owned(),
         index_verify: (search.index_verification)
             .filter(|_| search.estimates_index())

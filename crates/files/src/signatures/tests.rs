@@ -28,8 +28,8 @@ fn signatures_have_the_pairs_of_their_documents() {
     let inputs = place.inputs();
     let task = Pairs::new(search(&engine, Verification::Signature));
     let file = place.path("documents.jsonl");
-    let of_documents = skipping(&engine, &inputs).pairs(&task, PairsOutput::File(&file));
-    let of_documents = of_documents.unwrap().report;
+    let direct = skipping(&engine, &inputs).pairs(&task, PairsOutput::File(&file));
+    let direct = direct.unwrap().report;
     for ending in ["npy", "parquet"] {
         let signed = sign(&place, &format!("signed.{ending}"));
         let name = format!("{ending}.jsonl");
@@ -56,11 +56,11 @@ fn signatures_have_the_pairs_of_their_documents() {
             }
             assert_eq!(found, expected);
         }
-        for counts in [&report.counts, &of_documents.counts] {
+        for counts in [&report.counts, &direct.counts] {
             assert!(counts.skipped > 3);
         }
-        assert_eq!(report.counts.documents, of_documents.counts.documents);
-        assert_eq!(report.counts.skipped, of_documents.counts.skipped);
+        assert_eq!(report.counts.documents, direct.counts.documents);
+        assert_eq!(report.counts.skipped, direct.counts.skipped);
         assert_eq!(report.empty_files, ["b/c.jsonl"]);
     }
 }

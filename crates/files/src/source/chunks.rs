@@ -14,11 +14,11 @@ use simgpu_io::{Chunk, FieldPath, FieldValues, Record};
 pub(super) struct Chunks<'a> {
     pub(super) run: &'a Run<'a>,
     /// Whether all chunks so far are held for the second pass.
-    pub(super) are_held: &'a AtomicBool,
+    pub(super) is_holding: &'a AtomicBool,
     /// The most bytes that are held.
     pub(super) held_bytes: u64,
     /// The number of files of the reference.
-    pub(super) of_reference: usize,
+    pub(super) reference_files: usize,
 }
 
 impl Pieces for Chunks<'_> {
@@ -31,7 +31,7 @@ impl Pieces for Chunks<'_> {
         documents: &'a mut DocumentBatch,
     ) -> Result<Parsed<'a, ChunkRecords>> {
         let run = self.run;
-        let is_reference = chunk.file < self.of_reference;
+        let is_reference = chunk.file < self.reference_files;
         // Documents of a reference have no preference and no source.
         let order_fields = [
             run.keep_by.as_ref().map(|by| &by.field),
@@ -48,7 +48,7 @@ impl Pieces for Chunks<'_> {
         let sources = values(run.source_field.as_ref());
         let values = values(run.keep_by.as_ref().map(|by| &by.field));
         let bytes = chunk.bytes();
-        let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
+        let is_held = self.is_holding.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
         let records = ChunkRecords {
             file: chunk.file,
             records: RecordIds::new(records),

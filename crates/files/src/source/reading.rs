@@ -49,7 +49,7 @@ impl<'a> FileSource<'a> {
                     Some(Event::Chunk(Some(signed))) => pass.number(signed, noted)?,
                     Some(Event::End { file, fingerprint }) => {
                         noted.end_file(file, fingerprint)?;
-                        if file + 1 == self.of_reference {
+                        if file + 1 == self.reference_files {
                             pass.end_reference();
                         }
                     }
@@ -83,22 +83,22 @@ impl Source for FileSource<'_> {
         let before = std::mem::take(&mut self.places).files.into_iter();
         let before: Vec<_> = before.map(|file| file.fingerprint).collect();
         let is_first = before.is_empty();
-        let are_held = AtomicBool::new(self.held_bytes > 0);
+        let is_holding = AtomicBool::new(self.held_bytes > 0);
         let chunks = Chunks {
             run: self.run,
-            are_held: &are_held,
+            is_holding: &is_holding,
             held_bytes: self.held_bytes,
-            of_reference: self.of_reference,
+            reference_files: self.reference_files,
         };
         let mut noted = Noted::new(
             self.run.on_bad_record,
             &self.files,
             self.held_bytes,
-            &are_held,
+            &is_holding,
             before,
         );
-        noted.places.of_reference = self.of_reference;
-        noted.places.of_indexes = self.places_in_indexes()?;
+        noted.places.reference_files = self.reference_files;
+        noted.places.indexes = self.places_in_indexes()?;
         noted.sources = self.run.source_field.as_ref().map(FieldSources::new);
         self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {

@@ -11,19 +11,17 @@ fn removal(document: u32, kept: u32) -> Removal {
     }
 }
 
-fn values(of_rows: &[&str]) -> FieldSources {
+fn values(names: &[&str]) -> FieldSources {
     let mut sources = FieldSources::new(&FieldPath::new("from"));
-    of_rows
-        .iter()
-        .for_each(|value| sources.push(value).unwrap());
+    names.iter().for_each(|value| sources.push(value).unwrap());
     sources
 }
 
 /// The reports of sources, by counting documents one by one.
 #[test]
 fn removed_documents_are_counted_by_source() {
-    let of_rows = ["b", "", "a", "b", "", "b", "a"];
-    let values = values(&of_rows);
+    let row_names = ["b", "", "a", "b", "", "b", "a"];
+    let values = values(&row_names);
     let mut counts = SourceCounts::new(Sources::Values(&values), 0, 0);
     let removed = [removal(3, 0), removal(4, 2), removal(5, 0), removal(6, 0)];
     removed.iter().for_each(|removal| counts.add(removal));
@@ -35,7 +33,7 @@ fn removed_documents_are_counted_by_source() {
     assert_eq!(names, [Some("b"), None, Some("a")]);
     for report in &reports {
         let name = report.source.as_deref().unwrap_or_default();
-        let is_of = |row: u32| of_rows[row as usize] == name;
+        let is_of = |row: u32| row_names[row as usize] == name;
         let documents = (0..7).filter(|row| is_of(*row)).count() as u64;
         let gone = removed
             .iter()
@@ -48,7 +46,7 @@ fn removed_documents_are_counted_by_source() {
         for removed_for in &report.removed_for {
             let kept = removed_for.source.as_deref().unwrap_or_default();
             let both = removed.iter().filter(|removal| {
-                is_of(removal.document) && of_rows[removal.kept as usize] == kept
+                is_of(removal.document) && row_names[removal.kept as usize] == kept
             });
             assert_eq!(removed_for.removed, both.count() as u64);
         }
@@ -58,14 +56,14 @@ fn removed_documents_are_counted_by_source() {
         );
     }
     // Written and read again, they are the same.
-    assert!(values.iter().eq(of_rows));
+    assert!(values.iter().eq(row_names));
 }
 
 #[test]
 fn further_sources_are_one() {
-    let of_rows: Vec<String> = (0..2200).map(|row| (row % 1100).to_string()).collect();
-    let of_rows: Vec<&str> = of_rows.iter().map(String::as_str).collect();
-    let values = values(&of_rows);
+    let names: Vec<String> = (0..2200).map(|row| (row % 1100).to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let values = values(&names);
     let mut counts = SourceCounts::new(Sources::Values(&values), 0, 0);
     for row in 1..2200 {
         counts.add(&removal(row, row % 50));

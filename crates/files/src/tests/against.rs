@@ -77,8 +77,8 @@ fn records(place: &Place, folder: &str, fields: [&str; 2]) -> Records {
         for (row, line) in (0..).zip(text.lines()) {
             let record: Value = serde_json::from_str(line).unwrap();
             if let Some(text) = record[fields[1]].as_str() {
-                let of_record = (record[fields[0]].clone(), text.to_owned());
-                records.insert((name.to_owned(), row), of_record);
+                let entry = (record[fields[0]].clone(), text.to_owned());
+                records.insert((name.to_owned(), row), entry);
             }
         }
     }
@@ -164,10 +164,10 @@ fn assert_complete(place: &Place, folder: &str) {
         assert_eq!(counts[name], json!(count), "{name}");
     }
     assert_eq!(kept + removed.len(), new.len());
-    let of_reference = report["reference_skipped"].as_array().unwrap();
+    let skipped_files = report["reference_skipped"].as_array().unwrap();
     assert!(
-        of_reference.len() > 1
-            && of_reference
+        skipped_files.len() > 1
+            && skipped_files
                 .iter()
                 .all(|skipped| skipped["file"] == "a.jsonl")
     );

@@ -32,11 +32,11 @@ fn deleted_documents_are_found_no_more() {
         assert_eq!(index.verify().unwrap().deleted, gone.len() as u64);
         index.compact().unwrap();
         assert_eq!(found(&index, &texts), expected);
-        let (check, of_other) = (index.verify().unwrap(), other.verify().unwrap());
+        let (check, other_check) = (index.verify().unwrap(), other.verify().unwrap());
         match kind {
             // The other one began with one document, by which its shingles are ordered.
-            EXACT => assert_eq!(check.documents, of_other.documents),
-            _ => assert_eq!(check, of_other),
+            EXACT => assert_eq!(check.documents, other_check.documents),
+            _ => assert_eq!(check, other_check),
         }
         assert_eq!(check.deleted, 0);
         // What was deleted can be added again.

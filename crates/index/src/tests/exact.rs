@@ -93,12 +93,13 @@ fn shingles(language: &Language, text: &str) -> BTreeSet<String> {
 /// Similarity and shares by the definition.
 fn compared(measure: Measure, query: &BTreeSet<String>, document: &BTreeSet<String>) -> [f64; 3] {
     let shared = query.intersection(document).count() as f64;
-    let (of_query, of_document) = (shared / query.len() as f64, shared / document.len() as f64);
+    let (query_share, document_share) =
+        (shared / query.len() as f64, shared / document.len() as f64);
     let similarity = match measure {
         Measure::Jaccard => shared / query.union(document).count() as f64,
         Measure::Contained => shared / query.len().min(document.len()) as f64,
     };
-    [similarity, of_query, of_document]
+    [similarity, query_share, document_share]
 }
 
 type SharesById = BTreeMap<u64, [f64; 3]>;

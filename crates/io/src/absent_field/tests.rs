@@ -126,9 +126,9 @@ fn commands_join_the_right_fields() {
         assert_eq!(commands(&told(record, path)), [jq], "{record}");
     }
     let message = told(RECORDS[0].0, "text");
-    let of_element = of_element(&message);
+    let told = element_problem(&message);
     let jq = "jq -c '.[] | .text = ([.messages[].content] | join(\"\\n\"))'";
-    assert_eq!(commands(&of_element), [jq]);
+    assert_eq!(commands(&told), [jq]);
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn what_is_no_list_of_texts_is_not_joined() {
             "{message}"
         );
     }
-    let of_ids = not_found(RECORDS[0].0, "id field", &FieldPath::new("key"), "id_field");
-    assert!(commands(&of_ids).is_empty(), "{of_ids}");
+    let told = not_found(RECORDS[0].0, "id field", &FieldPath::new("key"), "id_field");
+    assert!(commands(&told).is_empty(), "{told}");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn commands_are_valid_jq() {
     for (record, path, expected) in RECORDS {
         let message = told(record, path);
         check(&message, record, expected);
-        check(&of_element(&message), &format!("[{record}]"), expected);
+        check(&element_problem(&message), &format!("[{record}]"), expected);
     }
     for (list, joined) in [
         (r#"["a", "b"]"#, "a\nb"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
-use crate::absent_field::of_element;
+use crate::absent_field::element_problem;
 use crate::columns;
 use crate::csv::Header;
 use crate::encoding::looks_like;
@@ -74,9 +74,9 @@ impl Contents {
                     first_number,
                 }
             }
-            Contents::Records(mut of_chunk) => {
-                of_chunk.spans.truncate(records);
-                Contents::Records(of_chunk)
+            Contents::Records(mut chunk) => {
+                chunk.spans.truncate(records);
+                Contents::Records(chunk)
             }
             Contents::Rows { rows, bytes, group } => Contents::Rows {
                 rows: rows.slice(0, records.min(rows.num_rows())),
@@ -155,7 +155,7 @@ impl RecordSpans {
             let parsed = match (&self.header, &mut parser) {
                 (Some(header), Some(parser)) => header.parse(record, fields, parser, documents),
                 _ => jsonl::parse(record, "element", fields, documents)
-                    .map_err(|problem| of_element(&problem)),
+                    .map_err(|problem| element_problem(&problem)),
             };
             let parsed = parsed.map_err(|problem| {
                 line += newlines(&self.bytes[counted..span.start]);

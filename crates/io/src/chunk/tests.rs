@@ -55,8 +55,8 @@ fn the_first_records_are_left() {
             expected.trim_end()
         );
         assert_eq!(lines(LINES, 1).first(records).records(), records.min(3));
-        let of_array = elements(&["1", "2", "3"], 1).first(records);
-        assert_eq!(of_array.records(), records.min(3));
+        let first = elements(&["1", "2", "3"], 1).first(records);
+        assert_eq!(first.records(), records.min(3));
     }
 }
 

@@ -56,8 +56,8 @@ impl Scalar {
     /// The value at a place of an array, which is not null; `None` if its type is none of these.
     pub(super) fn read(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Self> {
         macro_rules! with {
-            ($read:ident, $of_type:ty) => {
-                $read(values.as_primitive::<$of_type>(), place)
+            ($read:ident, $kind:ty) => {
+                $read(values.as_primitive::<$kind>(), place)
             };
         }
         Some(match values.data_type() {

@@ -88,7 +88,7 @@ pub(crate) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
             check_text(schema, content)?;
         } else if missing.len() == fields.content.len() {
             let all: Vec<&FieldPath> = fields.content.iter().collect();
-            return check_text(schema, content).map_err(|refusal| refusal.of_columns(&all));
+            return check_text(schema, content).map_err(|refusal| refusal.naming_columns(&all));
         }
     }
     if let Some(weights) = &fields.weights {
@@ -196,24 +196,24 @@ fn check_column(
             }
             let names = schema.fields().iter().map(|field| field.name().clone());
             let listed = listed("column", &names.collect::<Vec<_>>());
-            let of_texts = schema.fields().iter().find(|field| {
+            let nested = schema.fields().iter().find(|field| {
                 let item = item_type(field.data_type());
                 parameter == "text_field"
                     && item.is_some_and(|item| matches!(item, DataType::Struct(_)))
             });
-            let in_list = of_texts.map_or(String::new(), |field| {
+            let in_list = nested.map_or(String::new(), |field| {
                 format!(
                     "{:?} is a list: join the texts of each list in one column, with the program that wrote the file, and ",
                     field.name()
                 )
             });
             let problem = format!("there is no {what} \"{path}\"; {listed}");
-            let of_tokens = if parameter == "tokens_field" {
+            let tokens_hint = if parameter == "tokens_field" {
                 ", or leave out `unit=tokens` if the records have texts in place of tokens"
             } else {
                 ""
             };
-            let remedy = format!("{in_list}{choose}{}{of_tokens}", several(parameter));
+            let remedy = format!("{in_list}{choose}{}{tokens_hint}", several(parameter));
             Err(Refusal::new(problem, remedy))
         }
     }

@@ -260,7 +260,7 @@ pub(crate) fn unread_of_start(start: &[u8]) -> Option<UnreadFormat> {
     let zipped = start
         .get(ZIPPED_NAME..)
         .filter(|_| start.starts_with(b"PK\x03\x04"));
-    let of_zip = zipped.and_then(|name| {
+    let zip = zipped.and_then(|name| {
         let known = ZIPPED.iter().find(|(known, _)| name.starts_with(known));
         let len = usize::from(u16::from_le_bytes([start[26], start[27]]));
         let is_array = name.get(..len).is_some_and(|name| name.ends_with(b".npy"));
@@ -268,13 +268,13 @@ pub(crate) fn unread_of_start(start: &[u8]) -> Option<UnreadFormat> {
             .map(|(_, unread)| *unread)
             .or(is_array.then_some(NUMPY))
     });
-    if of_zip.is_some() {
-        return of_zip;
+    if zip.is_some() {
+        return zip;
     }
-    let of_start = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
-    let of_tar = start
+    let magic_bytes = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
+    let tar = start
         .get(TAR..)
         .filter(|start| start.starts_with(b"ustar"))
         .map(|_| UnreadFormat::new("a tar archive", UNPACK));
-    of_start.map(|(_, unread)| *unread).or(of_tar)
+    magic_bytes.map(|(_, unread)| *unread).or(tar)
 }

@@ -19,7 +19,7 @@ pub struct SpilledIds {
     writing: Option<(Streams, Partitions<5>)>,
     pub(super) file: Option<StreamFile>,
     digests: Option<Sorted<5>>,
-    pub(super) are_integers: bool,
+    pub(super) all_integers: bool,
 }
 
 /// Parts of the digests of ids.
@@ -39,7 +39,7 @@ impl SpilledIds {
             writing: Some((lines, digests)),
             file: None,
             digests: None,
-            are_integers: true,
+            all_integers: true,
         }
     }
 
@@ -47,7 +47,7 @@ impl SpilledIds {
         let Some((lines, digests)) = &mut self.writing else {
             return Ok(());
         };
-        self.are_integers = self.are_integers && is_integer(id);
+        self.all_integers = self.all_integers && is_integer(id);
         push_line(lines, id)?;
         push_digest(digests, id)
     }
@@ -56,9 +56,9 @@ impl SpilledIds {
         let Some((lines, digests)) = &mut self.writing else {
             return Ok(());
         };
-        let are_integers = &mut self.are_integers;
+        let all_integers = &mut self.all_integers;
         let write = || {
-            *are_integers = *are_integers && next.iter().all(is_integer);
+            *all_integers = *all_integers && next.iter().all(is_integer);
             next.iter().try_for_each(|id| push_line(lines, id))
         };
         let first = row_number(digests.records())?;
@@ -80,7 +80,7 @@ impl SpilledIds {
             lines.flush()?;
             digests.flush()?;
         }
-        Ok(self.are_integers)
+        Ok(self.all_integers)
     }
 
     pub(super) fn end(&mut self) -> Result<()> {
@@ -95,7 +95,7 @@ impl SpilledIds {
         let Some(digests) = self.digests.take() else {
             return Ok(Repeated::default());
         };
-        let of_parts = digests.map(
+        let parts = digests.map(
             &|digests| {
                 let mut repeated = Repeated::default();
                 for same in digests.chunk_by(|a, b| a[..4] == b[..4]) {
@@ -106,9 +106,7 @@ impl SpilledIds {
             },
             &mut |_| Ok(()),
         )?;
-        Ok(of_parts
-            .into_iter()
-            .fold(Repeated::default(), Repeated::and))
+        Ok(parts.into_iter().fold(Repeated::default(), Repeated::and))
     }
 }
 
@@ -190,12 +188,12 @@ pub(super) fn end_of_lines(text: &[u8], most: usize) -> (usize, usize) {
     let mut lines = 0;
     for (number, window) in text.chunks(WINDOW).enumerate() {
         let ends = || memchr::memchr_iter(b'\n', window);
-        let of_window = ends().count();
-        if lines + of_window >= most {
+        let window_lines = ends().count();
+        if lines + window_lines >= most {
             let last = ends().nth(most - lines - 1).unwrap_or(window.len() - 1);
             return (number * WINDOW + last + 1, most);
         }
-        lines += of_window;
+        lines += window_lines;
     }
     (text.len(), lines)
 }

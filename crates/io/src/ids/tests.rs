@@ -50,7 +50,7 @@ fn ids_on_disk_are_those_in_memory() {
         let len = ids.len();
         for (spills_at, single) in [(0, len), (2, len), (len, len), (0, 0), (0, 4), (2, 5)] {
             let (mut all, _folder) = all(ids, spills_at, single);
-            assert_eq!(all.are_integers(), ids[0] == "3");
+            assert_eq!(all.all_integers(), ids[0] == "3");
             let mut in_order = all.in_order().unwrap();
             for id in ids {
                 assert_eq!(in_order.next().unwrap(), *id);

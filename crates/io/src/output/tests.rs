@@ -213,8 +213,8 @@ fn files_reach_the_disk_before_their_names_and_the_last_one_after_all_others() {
 #[test]
 fn files_that_fail_leave_those_before() {
     let page = "p.csv.html";
-    let of_earlier = [NAMES[0], NAMES[1], page].map(|name| (name.to_owned(), "old".to_owned()));
-    let earlier = BTreeMap::from(of_earlier);
+    let named = [NAMES[0], NAMES[1], page].map(|name| (name.to_owned(), "old".to_owned()));
+    let earlier = BTreeMap::from(named);
     for is_first in [true, false] {
         for fails_at in [
             "sync p.csv.partial",

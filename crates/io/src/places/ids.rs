@@ -47,12 +47,12 @@ impl Places {
     #[doc(hidden)]
     pub fn ids_of(&self, rows: &BTreeSet<u32>) -> Result<BTreeMap<u32, Box<RawValue>>> {
         if !self.has_ids_on_disk() {
-            let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
-            return rows.iter().map(of_row).collect();
+            let with_id = |row: &u32| Ok((*row, self.raw_id(*row)?));
+            return rows.iter().map(with_id).collect();
         }
         let mut id_of = self.ids_by_row()?;
-        let of_row = |row: &u32| Ok((*row, raw_json(id_of(*row)?)));
-        rows.iter().map(of_row).collect()
+        let with_id = |row: &u32| Ok((*row, raw_json(id_of(*row)?)));
+        rows.iter().map(with_id).collect()
     }
 
     /// The ids of documents whose rows ascend, each asked for once. Ids on disk are read once, from their beginning.
@@ -98,7 +98,7 @@ impl Places {
     #[doc(hidden)]
     pub fn id_column(&self) -> IdColumn {
         match &self.ids {
-            Some(ids) if ids.are_integers() => IdColumn::Integers,
+            Some(ids) if ids.all_integers() => IdColumn::Integers,
             // An id that says where a document is has a colon.
             _ => IdColumn::Strings,
         }

@@ -10,8 +10,8 @@ use simgpu::error::{BadRecord, Error, Result};
 impl Places {
     /// The bad records of a reference, and all others.
     fn skipped_apart(&self) -> (&[Skipped], &[Skipped]) {
-        let of_reference = |skipped: &Skipped| skipped.file < self.of_reference;
-        let reference = self.skipped.partition_point(of_reference);
+        let in_reference = |skipped: &Skipped| skipped.file < self.reference_files;
+        let reference = self.skipped.partition_point(in_reference);
         self.skipped.split_at(reference)
     }
 
@@ -43,7 +43,7 @@ impl Places {
     /// What a report says of the input files, without those of a reference.
     #[doc(hidden)]
     pub fn input_reports(&self) -> Vec<InputReport> {
-        let reports = self.files[self.of_reference..].iter().map(|file| {
+        let reports = self.files[self.reference_files..].iter().map(|file| {
             let known = file.fingerprint.as_ref();
             InputReport {
                 file: file.relative.clone(),

@@ -53,12 +53,12 @@ fn places(without: &[&str]) -> Places {
 
 /// The file and record of each row.
 fn expected() -> Vec<(&'static str, u64)> {
-    let of_file = |(name, records): &(&'static str, &[bool])| {
+    let places = |(name, records): &(&'static str, &[bool])| {
         let name = *name;
         let good = (0..).zip(*records).filter(|(_, is_good)| **is_good);
         good.map(|(record, _)| (name, record)).collect::<Vec<_>>()
     };
-    FILES.iter().flat_map(of_file).collect()
+    FILES.iter().flat_map(places).collect()
 }
 
 #[test]

@@ -136,16 +136,16 @@ impl<'a> FilesReading<'a> {
             let stream = file.compression.reader(stored);
             let read = stream.and_then(|mut stream| io::copy(&mut stream, &mut io::sink()));
             let is_whole = file.stored_bytes() <= CHECKED;
-            let of_file =
+            let is_damage =
                 |broken: &io::Error| is_whole || broken.kind() != io::ErrorKind::UnexpectedEof;
-            Some(broken(file, &read.err().filter(of_file)?))
+            Some(broken(file, &read.err().filter(is_damage)?))
         });
         let takes_format = matches!(self.reading.wanted_of(number), Wanted::Document(_));
-        let of_kind = || {
+        let kind_error = || {
             is_first
                 .then(|| other_kind(file, first, takes_format))
                 .flatten()
         };
-        damage.or_else(of_kind).unwrap_or(error)
+        damage.or_else(kind_error).unwrap_or(error)
     }
 }

@@ -59,7 +59,7 @@ impl Fingerprint {
     /// different columns.
     #[doc(hidden)]
     pub fn is_of_same_file(&self, other: &Fingerprint) -> bool {
-        let of_file = |f: &Fingerprint| (f.size, f.modified, f.checksum);
-        of_file(self) == of_file(other)
+        let stamp = |f: &Fingerprint| (f.size, f.modified, f.checksum);
+        stamp(self) == stamp(other)
     }
 }

@@ -42,11 +42,13 @@ impl<'a> FilesReading<'a> {
             }
         }
         let files = 0..self.files.len();
-        let of_side = files.filter(|other| self.reading.is_reference(*other) == is_reference);
+        let same_side = files.filter(|other| self.reading.is_reference(*other) == is_reference);
         match unknown {
             None => Ok(()),
             // Another input may have them under other names.
-            Some((paths, refusal)) if paths.len() < fields.content.len() || of_side.count() > 1 => {
+            Some((paths, refusal))
+                if paths.len() < fields.content.len() || same_side.count() > 1 =>
+            {
                 let input = if is_reference {
                     "file of `against`"
                 } else {

@@ -48,13 +48,13 @@ impl Reader<'_> {
         let mut fingerprint = Fingerprint::from_metadata(&metadata);
         let (parts, table) = if input.format.is_table() {
             let opened = self.open_table(file)?;
-            let consumed = &self.of_all.consumed;
+            let consumed = &self.shared.consumed;
             consumed.fetch_add(metadata.len(), Ordering::Relaxed);
             opened
         } else {
             let file = CountedFile {
                 file,
-                consumed: &self.of_all.consumed,
+                consumed: &self.shared.consumed,
             };
             let stream = self.decompressing(file);
             let mut stream = Hashed {
@@ -80,7 +80,7 @@ impl Reader<'_> {
 impl<'a> Reader<'a> {
     /// What is wanted of the records of the file.
     pub(super) fn wanted(&self) -> Wanted<'a> {
-        self.of_all.reading.wanted_of(self.file)
+        self.shared.reading.wanted_of(self.file)
     }
 
     /// Refuses CSV that lacks fields of the texts which no other file has.
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         let missing = header.missing(fields);
-        let checked = self.of_all.check_missing(self.file, fields, missing);
+        let checked = self.shared.check_missing(self.file, fields, missing);
         checked.map_err(|refusal| refusal.for_file(&self.input.named))
     }
 
@@ -100,10 +100,10 @@ impl<'a> Reader<'a> {
     fn decompressing(&self, file: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
         let compression = self.input.compression;
         // A few records may be all that is read.
-        let ahead = if self.of_all.limit.is_set() {
+        let ahead = if self.shared.limit.is_set() {
             0
         } else {
-            frames_ahead(self.of_all.files.len())
+            frames_ahead(self.shared.files.len())
         };
         if compression == Compression::Zstd && ahead > 0 {
             return Ok(Box::new(FramesReader::new(file, ahead)));
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         stream: &mut Hashed<Box<dyn Read + Send + 'a>>,
         known: Option<u64>,
     ) -> Result<Vec<u8>> {
-        let (input, longest) = (self.input, self.of_all.reading.longest);
+        let (input, longest) = (self.input, self.shared.reading.longest);
         let most = longest.bytes();
         let mut text = Vec::new();
         // Twice the memory otherwise. Without room, the read says so.
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         &self,
         mut stream: Hashed<Box<dyn Read + Send + 'a>>,
     ) -> Result<RecordsReader<'a>> {
-        let (input, longest) = (self.input, self.of_all.reading.longest);
+        let (input, longest) = (self.input, self.shared.reading.longest);
         let start = start_of(&mut stream, longest).map_err(|error| broken(input, &error))?;
         // The first bytes of the file itself are known to be none of these.
         if input.compression != Compression::None {
@@ -169,10 +169,10 @@ impl<'a> Reader<'a> {
 
     /// The fields that are read beside those of documents; none of a reference.
     fn beside(&self) -> [Option<&'a FieldPath>; 2] {
-        if self.of_all.reading.is_reference(self.file) {
+        if self.shared.reading.is_reference(self.file) {
             [None; 2]
         } else {
-            self.of_all.reading.beside
+            self.shared.reading.beside
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         let checked = checked.and_then(|()| match self.wanted() {
             Wanted::Document(fields) => {
                 let missing = columns::missing(schema, fields);
-                self.of_all.check_missing(self.file, fields, missing)
+                self.shared.check_missing(self.file, fields, missing)
             }
             Wanted::Values(_) => Ok(()),
         });
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
 
     /// Opens a table; returns its form, too, if its rows are to be copied.
     fn open_table(&self, file: File) -> Result<(OpenFile<'a>, Option<TableForm>)> {
-        let (input, reading) = (self.input, &self.of_all.reading);
+        let (input, reading) = (self.input, &self.shared.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
             wanted: self.wanted(),
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
         let stream = self.decompressing(file);
         let mut stream = stream.map_err(|error| broken(input, &error))?;
         let temporary = || Error::io("create a temporary file for", &input.named);
-        let target = match self.of_all.reading.temporary {
+        let target = match self.shared.reading.temporary {
             Some(folder) => unnamed_file(folder),
             None => unnamed_file(&std::env::temp_dir()),
         };
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         };
         let copied = io::copy(&mut stream, &mut writing);
         if let Some(error) = writing.failed {
-            let folder = self.of_all.reading.temporary.map(Path::to_owned);
+            let folder = self.shared.reading.temporary.map(Path::to_owned);
             let folder = folder.unwrap_or_else(std::env::temp_dir);
             return Err(Error::io("write a temporary file in", folder)(error));
         }

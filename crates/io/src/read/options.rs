@@ -56,8 +56,8 @@ impl<'a> Reading<'a> {
     }
 
     pub(super) fn wanted_of(&self, file: usize) -> Wanted<'a> {
-        let of_reference = self.reference.filter(|(files, _)| file < *files);
-        of_reference.map_or(self.wanted, |(_, wanted)| wanted)
+        let reference = self.reference.filter(|(files, _)| file < *files);
+        reference.map_or(self.wanted, |(_, wanted)| wanted)
     }
 }
 

@@ -31,7 +31,7 @@ impl<'a> FilesReading<'a> {
         Reader {
             file,
             input: &self.files[file],
-            of_all: self,
+            shared: self,
             state: if file < self.first_file {
                 ReaderState::Ended
             } else {
@@ -49,7 +49,7 @@ impl<'a> FilesReading<'a> {
 pub struct Reader<'a> {
     pub(super) file: usize,
     pub(super) input: &'a InputFile,
-    pub(super) of_all: &'a FilesReading<'a>,
+    pub(super) shared: &'a FilesReading<'a>,
     pub(super) state: ReaderState<'a>,
     /// The number of chunks so far.
     pub(super) chunks: u64,
@@ -88,7 +88,7 @@ impl Iterator for Reader<'_> {
                     remedy,
                 }),
                 false,
-            ) if self.of_all.reading.is_reference(self.file) => Error::Input {
+            ) if self.shared.reading.is_reference(self.file) => Error::Input {
                 path,
                 problem,
                 remedy: for_reference(&remedy),
@@ -101,7 +101,7 @@ impl Iterator for Reader<'_> {
                     remedy,
                 }),
                 false,
-            ) if self.of_all.reading.columns == Columns::All && problem.contains(NOT_UTF_8) => {
+            ) if self.shared.reading.columns == Columns::All && problem.contains(NOT_UTF_8) => {
                 Error::Input {
                     path,
                     problem,
@@ -116,8 +116,8 @@ impl Iterator for Reader<'_> {
 
 impl Reader<'_> {
     fn next_event(&mut self) -> Result<Option<Event>> {
-        let limit = &self.of_all.limit;
-        let is_limited = !self.of_all.reading.is_reference(self.file);
+        let limit = &self.shared.limit;
+        let is_limited = !self.shared.reading.is_reference(self.file);
         if matches!(self.state, ReaderState::Unopened) && !(is_limited && limit.is_reached()) {
             let table = self.open()?;
             if let Some(form) = table {

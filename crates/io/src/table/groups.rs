@@ -274,13 +274,13 @@ pub(super) fn groups(
     projection: ProjectionMask,
     longest: LongestRecord,
 ) -> Groups {
-    let of_all = metadata.metadata();
-    let bytes: i64 = of_all
+    let parquet = metadata.metadata();
+    let bytes: i64 = parquet
         .row_groups()
         .iter()
         .map(RowGroupMetaData::total_byte_size)
         .fold(0, i64::saturating_add);
-    let per_row = bytes / of_all.file_metadata().num_rows().max(1);
+    let per_row = bytes / parquet.file_metadata().num_rows().max(1);
     let rows = (BATCH / per_row.max(1)).clamp(1, 8192);
     Groups {
         file,

@@ -125,7 +125,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn are_below(self, a: __m256i, b: __m256i) -> u64 {
+    fn below_mask(self, a: __m256i, b: __m256i) -> u64 {
         intrinsic!({
             // The comparison is signed.
             let sign = _mm256_set1_epi32(i32::MIN);
@@ -327,10 +327,10 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn are_below16(self, a: __m256i, b: __m256i) -> u64 {
+    fn below_mask16(self, a: __m256i, b: __m256i) -> u64 {
         intrinsic!({
-            let are_not = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
-            let bits = !_mm256_movemask_epi8(are_not).cast_unsigned();
+            let not_below = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
+            let bits = !_mm256_movemask_epi8(not_below).cast_unsigned();
             _pext_u32(bits, 0x5555_5555).into()
         })
     }
@@ -338,8 +338,8 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn where_below16(self, a: __m256i, b: __m256i, x: __m256i, y: __m256i) -> __m256i {
         intrinsic!({
-            let are_not = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
-            _mm256_blendv_epi8(x, y, are_not)
+            let not_below = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
+            _mm256_blendv_epi8(x, y, not_below)
         })
     }
 

@@ -175,7 +175,7 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
     }
 
     #[inline(always)]
-    fn are_below(self, a: __m512i, b: __m512i) -> u64 {
+    fn below_mask(self, a: __m512i, b: __m512i) -> u64 {
         intrinsic!(_mm512_cmplt_epu32_mask(a, b)).into()
     }
 
@@ -409,7 +409,7 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
     }
 
     #[inline(always)]
-    fn are_below16(self, a: __m512i, b: __m512i) -> u64 {
+    fn below_mask16(self, a: __m512i, b: __m512i) -> u64 {
         intrinsic!(_mm512_cmplt_epu16_mask(a, b)).into()
     }
 

@@ -166,7 +166,7 @@ const LONG: usize = 1025;
 
 /// Whether a set is signed faster by chunks. Keys of fewer permutations than two vectors leave lanes empty, so that they take
 /// longer sets to win.
-pub(super) fn are_faster<F: ByChunks>(isa: Isa, shingles: usize, permutations: usize) -> bool {
+pub(super) fn pays_off<F: ByChunks>(isa: Isa, shingles: usize, permutations: usize) -> bool {
     let lanes = isa.run(Count);
     let from = match permutations {
         few if few < 4 * lanes => 4 * isa.choose(F::FROM),
@@ -196,7 +196,7 @@ pub(super) fn lower_or<F: ByChunks>(
     row: &mut [F::Number],
     evaluate_all: impl FnOnce(Isa, &F, &[F::Number], &mut [F::Number]),
 ) {
-    if are_faster::<F>(isa, set.len(), row.len()) {
+    if pays_off::<F>(isa, set.len(), row.len()) {
         lower(isa, family, set, row);
     } else {
         evaluate_all(isa, family, set, row);
@@ -229,9 +229,9 @@ impl<F: ByChunks> Kernel for LowerRow<'_, F> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         match chunk_length::<L, F>(self.set.len()) {
-            8 => self.by_chunks::<L, 8>(lanes),
-            16 => self.by_chunks::<L, 16>(lanes),
-            _ => self.by_chunks::<L, 32>(lanes),
+            8 => self.run_chunks::<L, 8>(lanes),
+            16 => self.run_chunks::<L, 16>(lanes),
+            _ => self.run_chunks::<L, 32>(lanes),
         }
     }
 }
@@ -251,7 +251,7 @@ pub(super) fn evaluated<F: ByChunks>(
     shingles: usize,
     permutations: usize,
 ) -> Option<f64> {
-    are_faster::<F>(isa, shingles, permutations).then(|| {
+    pays_off::<F>(isa, shingles, permutations).then(|| {
         let chunk = isa.run(ChunkLength::<F>(shingles, PhantomData));
         chunk as f64 / shingles.min(CHUNKS * chunk) as f64
     })
@@ -270,7 +270,7 @@ impl<F: ByChunks> Kernel for ChunkLength<F> {
 
 impl<F: ByChunks> LowerRow<'_, F> {
     #[inline(always)]
-    fn by_chunks<L: Lanes, const C: usize>(self, lanes: L) {
+    fn run_chunks<L: Lanes, const C: usize>(self, lanes: L) {
         let LowerRow {
             family,
             set,
@@ -384,7 +384,7 @@ impl<F: ByChunks> PermutationBlock<'_, F> {
         lower_keys::<L, F, C, N>(lanes, by, self.first, prepared, keys);
         let flagged = select::<L, N>(lanes, by.reach::<L, F>(), keys, row.len(), chunks, limits);
 
-        if self.may_stop && are_many_near::<L, N>(lanes, keys, limits, flagged, row.len()) {
+        if self.may_stop && has_many_near::<L, N>(lanes, keys, limits, flagged, row.len()) {
             return false;
         }
 
@@ -404,8 +404,8 @@ impl<F: ByChunks> PermutationBlock<'_, F> {
             let at = i * 2 * L::COUNT;
             let limit = lanes.load16(&limits[at..]);
             for (number, keys) in keys.chunks_exact(width).enumerate() {
-                let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
-                let mut near = !are_far & flagged[i];
+                let far = lanes.below_mask16(limit, lanes.load16(&keys[at..]));
+                let mut near = !far & flagged[i];
                 while near != 0 {
                     let k = at + near.trailing_zeros() as usize;
                     near &= near - 1;
@@ -494,7 +494,7 @@ fn select<L: Lanes, const N: usize>(
         let least = lanes.min16(least, lanes.splat16(u16::MAX - silent - farthest));
         let to = lanes.add16(least, lanes.splat16(farthest));
         let limit = lanes.add16(to, lanes.splat16(silent));
-        flagged[i] = !lanes.are_below16(to, second) | lanes.are_below16(lowest, silent_keys);
+        flagged[i] = !lanes.below_mask16(to, second) | lanes.below_mask16(lowest, silent_keys);
         let valid = count.saturating_sub(at).min(2 * L::COUNT);
         flagged[i] &= (1 << valid) - 1;
         lanes.store16(chunk, &mut chunks[at..]);
@@ -505,7 +505,7 @@ fn select<L: Lanes, const N: usize>(
 
 /// Whether more than 2.5 chunks a permutation would be evaluated.
 #[inline(always)]
-fn are_many_near<L: Lanes, const N: usize>(
+fn has_many_near<L: Lanes, const N: usize>(
     lanes: L,
     keys: &[u16],
     limits: &[u16; BLOCK],
@@ -521,8 +521,8 @@ fn are_many_near<L: Lanes, const N: usize>(
         for i in 0..N {
             let at = i * 2 * L::COUNT;
             let limit = lanes.load16(&limits[at..]);
-            let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
-            near += (!are_far & flagged[i]).count_ones() as usize;
+            let far = lanes.below_mask16(limit, lanes.load16(&keys[at..]));
+            near += (!far & flagged[i]).count_ones() as usize;
         }
     }
     2 * near > 5 * count

@@ -157,15 +157,15 @@ impl DigestBatch {
         chunks.clear();
         let mut node = 0;
         for string in strings.iter() {
-            let of_string = string.chunks();
-            chunks.extend((0..of_string).map(|number| Chunk {
+            let count = string.chunks();
+            chunks.extend((0..count).map(|number| Chunk {
                 start: string.start + number * CHUNK,
                 len: (string.len - number * CHUNK).min(CHUNK),
                 number: number as u32,
-                root: if of_string == 1 { ROOT } else { 0 },
+                root: if count == 1 { ROOT } else { 0 },
                 node: node + number,
             }));
-            node += of_string;
+            node += count;
         }
         // Chunks of equal length end together.
         chunks.sort_unstable_by_key(Chunk::blocks);
@@ -256,8 +256,8 @@ impl Kernel for HashChunks<'_> {
                         is_first
                     };
                 }
-                let of_block = [counter, lanes.load(&lens), lanes.load(&flags)];
-                value = compress(lanes, value, message(lanes, &rows), of_block);
+                let parameters = [counter, lanes.load(&lens), lanes.load(&flags)];
+                value = compress(lanes, value, message(lanes, &rows), parameters);
                 let all = chunks.iter().enumerate();
                 let ended = all.filter(|(_, chunk)| chunk.blocks() == block + 1);
                 let mut ended = ended.map(|(lane, chunk)| (lane, chunk.node)).peekable();
@@ -288,13 +288,13 @@ impl Kernel for JoinPairs<'_> {
                 rows[lane][8..].copy_from_slice(&self.nodes[pair.left + 1]);
                 flags[lane] = pair.flags;
             }
-            let of_block = [
+            let parameters = [
                 lanes.splat(0),
                 lanes.splat(BLOCK as u32),
                 lanes.load(&flags),
             ];
             let start = START.map(|word| lanes.splat(word));
-            let value = compress(lanes, start, message(lanes, &rows), of_block);
+            let value = compress(lanes, start, message(lanes, &rows), parameters);
             let joined = pairs.iter().map(|pair| pair.node).enumerate();
             put(lanes, value, joined, self.nodes);
         }

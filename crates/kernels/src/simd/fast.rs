@@ -214,7 +214,7 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
             let mut below = 0;
             for i in (0..len).step_by(L::COUNT) {
                 let values = lanes.load(&placed.values[i..]);
-                below |= lanes.are_below(values, lanes.splat(bound)) << i;
+                below |= lanes.below_mask(values, lanes.splat(bound)) << i;
             }
             if len < CHUNK {
                 below &= (1 << len) - 1;

@@ -186,14 +186,14 @@ impl Keys {
 
     /// How far errors differ.
     pub(super) fn reach<L: Lanes, F: Keyed>(&self) -> u16 {
-        if self.are_dots::<L>() {
+        if self.uses_dots::<L>() {
             REACH_OF_DOTS
         } else {
             F::REACH
         }
     }
 
-    fn are_dots<L: Lanes>(&self) -> bool {
+    fn uses_dots<L: Lanes>(&self) -> bool {
         L::HAS_DOTS && self.dots.is_some()
     }
 }
@@ -259,7 +259,7 @@ impl<N: Number> Prepared<N> {
 
     #[inline(always)]
     pub(super) fn prepare<L: Lanes>(&mut self, keys: &Keys, piece: &[N]) {
-        if keys.are_dots::<L>() {
+        if keys.uses_dots::<L>() {
             self.words.clear();
             self.words.extend(piece.iter().map(|number| number.words()));
         } else {

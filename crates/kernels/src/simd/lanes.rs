@@ -60,7 +60,7 @@ pub trait Lanes: Copy {
     fn min(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
     /// One bit per lane, the first one lowest: whether a is less than b.
-    fn are_below(self, a: Self::U32, b: Self::U32) -> u64;
+    fn below_mask(self, a: Self::U32, b: Self::U32) -> u64;
 
     fn xor(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
@@ -84,7 +84,7 @@ pub trait Lanes: Copy {
     /// `x` where a is less than b, else `y`.
     #[inline(always)]
     fn where_below(self, a: Self::U32, b: Self::U32, x: Self::U32, y: Self::U32) -> Self::U32 {
-        let below = self.are_below(a, b);
+        let below = self.below_mask(a, b);
         let (mut chosen, mut others) = ([0; ROWS], [0; ROWS]);
         self.store(x, &mut chosen);
         self.store(y, &mut others);
@@ -188,7 +188,7 @@ pub trait Lanes: Copy {
     fn max16(self, a: Self::U16, b: Self::U16) -> Self::U16;
 
     /// One bit per lane, the first one lowest: whether a is less than b.
-    fn are_below16(self, a: Self::U16, b: Self::U16) -> u64;
+    fn below_mask16(self, a: Self::U16, b: Self::U16) -> u64;
 
     /// `x` where a is less than b, else `y`.
     fn where_below16(self, a: Self::U16, b: Self::U16, x: Self::U16, y: Self::U16) -> Self::U16;

@@ -568,7 +568,7 @@ fn least_of_windows<L: Lanes>(
             let least = least_of(lanes, &words[first + lane..], offsets);
             lanes.store(least, &mut words[first + lane..]);
             let earlier = lanes.slide(before, least, L::COUNT - 1);
-            let differ = lanes.are_below(earlier, least) | lanes.are_below(least, earlier);
+            let differ = lanes.below_mask(earlier, least) | lanes.below_mask(least, earlier);
             bits |= differ << lane;
             before = least;
         }

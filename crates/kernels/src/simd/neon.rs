@@ -101,7 +101,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn are_below(self, a: uint32x4_t, b: uint32x4_t) -> u64 {
+    fn below_mask(self, a: uint32x4_t, b: uint32x4_t) -> u64 {
         const WEIGHTS: [u32; 4] = [1, 2, 4, 8];
         intrinsic!({
             let weights = vld1q_u32(WEIGHTS.as_ptr());
@@ -242,7 +242,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn are_below16(self, a: uint16x8_t, b: uint16x8_t) -> u64 {
+    fn below_mask16(self, a: uint16x8_t, b: uint16x8_t) -> u64 {
         const WEIGHTS: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
         intrinsic!({
             let weights = vld1q_u16(WEIGHTS.as_ptr());

@@ -67,7 +67,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn are_below(self, a: u32x8, b: u32x8) -> u64 {
+    fn below_mask(self, a: u32x8, b: u32x8) -> u64 {
         a.simd_lt(b).to_bitmask().into()
     }
 
@@ -184,7 +184,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn are_below16(self, a: u16x16, b: u16x16) -> u64 {
+    fn below_mask16(self, a: u16x16, b: u16x16) -> u64 {
         a.simd_lt(b).to_bitmask().into()
     }
 

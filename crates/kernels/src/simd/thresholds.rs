@@ -34,8 +34,8 @@ impl BothWays {
 }
 
 fn both32<F: Family32 + ByChunks<Number = u32> + 'static>(family: F) -> BothWays {
-    BothWays::U32(Box::new(move |isa, by_chunks, set, row| {
-        if by_chunks {
+    BothWays::U32(Box::new(move |isa, chunked, set, row| {
+        if chunked {
             chunks::lower(isa, &family, set, row)
         } else {
             lower32(isa, &family, set, row)
@@ -44,8 +44,8 @@ fn both32<F: Family32 + ByChunks<Number = u32> + 'static>(family: F) -> BothWays
 }
 
 fn both64<F: Family64 + ByChunks<Number = u64> + 'static>(family: F) -> BothWays {
-    BothWays::U64(Box::new(move |isa, by_chunks, set, row| {
-        if by_chunks {
+    BothWays::U64(Box::new(move |isa, chunked, set, row| {
+        if chunked {
             chunks::lower(isa, &family, set, row)
         } else {
             lower64(isa, &family, set, row)

@@ -77,7 +77,7 @@ impl FirstReading<'_> {
             documents: 0,
             bytes: 0,
         };
-        listing.noted.places.of_reference = run.reference_files();
+        listing.noted.places.reference_files = run.reference_files();
         let complete = match known {
             Some(places) => {
                 self.relist(&places, &mut listing)?;

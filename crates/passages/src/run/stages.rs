@@ -17,7 +17,8 @@ use simgpu::error::{Conflict, Error, Result};
 use simgpu::progress::{Timings, advance};
 use simgpu::store::spill::{Budget, Spill};
 use simgpu_files::{
-    by_name, check_compression_level, create_json, create_run_record, identity, unfinished,
+    check_compression_level, create_json, create_run_record, identity, parameters_by_name,
+    unfinished,
 };
 use simgpu_io::{Leftovers, OutputFolder, Places, REPORT};
 
@@ -163,7 +164,7 @@ impl PassagesRun<'_> {
                 ("against", json!(against)),
                 ("compression_level", json!(self.options.compression_level)),
             ];
-            let mut parameters = by_name(&self.parameters(), beside);
+            let mut parameters = parameters_by_name(&self.parameters(), beside);
             let name = if self.fields.is_tokens {
                 "tokens_field"
             } else {

@@ -61,8 +61,8 @@ impl HostSide {
             piece
                 .iter()
                 .for_each(|text| texts.push(text, &self.shingler));
-            let of_piece = texts.digests(&self.shingler).into_iter();
-            digests = of_piece.fold(digests, |all, digest| all ^ digest);
+            let piece_digests = texts.digests(&self.shingler).into_iter();
+            digests = piece_digests.fold(digests, |all, digest| all ^ digest);
             let chosen = (0..texts.len()).collect();
             let batch = DeviceBatch::Texts { texts, chosen };
             let banding = Some(self.banding);

@@ -32,15 +32,19 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, it cannot compute the scheme, or it fails.
-    pub fn of_sets(scheme: &Scheme, options: &GpuOptions, sets: &ShingleSets<'_>) -> Result<Self> {
+    pub fn from_sets(
+        scheme: &Scheme,
+        options: &GpuOptions,
+        sets: &ShingleSets<'_>,
+    ) -> Result<Self> {
         DeviceLoad::new(scheme, options, sets, ShaderInput::Hashes)
     }
 
     /// Sends the first texts to a device, which hashes windows of bytes.
     ///
     /// # Errors
-    /// As [`DeviceLoad::of_sets`], and for other shingles than windows of bytes.
-    pub fn of_texts(
+    /// As [`DeviceLoad::from_sets`], and for other shingles than windows of bytes.
+    pub fn from_texts(
         scheme: &Scheme,
         options: &GpuOptions,
         texts: &dyn Documents,
@@ -187,13 +191,13 @@ impl DeviceLoad {
             "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,
             _ => return None,
         };
-        let of_update = match self.gpu.0.family {
+        let per_update = match self.gpu.0.family {
             Family::Affine32 | Family::Affine32Even | Family::Mersenne61 => 1.0,
             Family::Mersenne31 => 2.0,
             Family::Affine64 | Family::Mersenne61Wide => 3.0,
             Family::Fast | Family::RMinHash => return None,
         };
-        Some(multiply_adds / of_update)
+        Some(multiply_adds / per_update)
     }
 
     fn explain<T>(&self, attempt: Attempt<T>) -> Result<T> {

@@ -159,12 +159,12 @@ pub(crate) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCell> {
 pub(crate) fn compared(cells: &[ErrorCell]) -> Vec<&ErrorCell> {
     let mut computers: HashMap<_, BTreeSet<String>> = HashMap::new();
     for cell in cells {
-        let of_kind = computers.entry((cell.kind(), cell.trials)).or_default();
-        of_kind.insert(cell.computer());
+        let same_kind = computers.entry((cell.kind(), cell.trials)).or_default();
+        same_kind.insert(cell.computer());
     }
     let is_compared = |cell: &&ErrorCell| {
-        let of_kind = computers.get(&(cell.kind(), cell.trials));
-        of_kind.is_some_and(|computers| computers.len() > 1)
+        let same_kind = computers.get(&(cell.kind(), cell.trials));
+        same_kind.is_some_and(|computers| computers.len() > 1)
     };
     let mut compared: Vec<&ErrorCell> = cells.iter().filter(is_compared).collect();
     let schemes = distinct(compared.iter().map(|cell| cell.name()));

@@ -147,10 +147,10 @@ fn error_inputs(cells: &[&ErrorCell]) -> Section {
         .chain(inputs.iter().copied());
     let mut table = Table::new(header);
     for name in distinct(shown.iter().map(|cell| cell.name())) {
-        let of_scheme = || shown.iter().filter(|cell| cell.name() == name);
-        let is_mixed = of_scheme().any(|cell| cell.is_mixed);
+        let scheme_cells = || shown.iter().filter(|cell| cell.name() == name);
+        let is_mixed = scheme_cells().any(|cell| cell.is_mixed);
         let bias = |input: &&str| {
-            let mut here = of_scheme().filter(|cell| cell.input == *input);
+            let mut here = scheme_cells().filter(|cell| cell.input == *input);
             let bias = |cell: &&&ErrorCell| format!("{:+.4} ({:+.1})", cell.bias, cell.z());
             here.next().map(bias).unwrap_or_default()
         };
@@ -178,7 +178,7 @@ fn bits(cells: &[&ErrorCell]) -> Section {
         .copied()
         .filter(|cell| !cell.is_whole())
         .collect();
-    let table = by_similarity(&["scheme", "bits", "K"], &packed, |cell| {
+    let table = similarity_table(&["scheme", "bits", "K"], &packed, |cell| {
         vec![
             cell.name(),
             cell.slot_bits.to_string(),
@@ -196,22 +196,22 @@ fn bits(cells: &[&ErrorCell]) -> Section {
 }
 
 /// Errors by similarity: one row per different names.
-fn by_similarity(
+fn similarity_table(
     header: &[&str],
     cells: &[&ErrorCell],
     names: impl Fn(&ErrorCell) -> Vec<String>,
 ) -> Table {
     let mut shown = Vec::new();
     for of in distinct(cells.iter().map(|cell| names(cell))) {
-        let of_row = || cells.iter().filter(|cell| names(cell) == of).copied();
-        let z = of_row()
+        let row_cells = || cells.iter().filter(|cell| names(cell) == of).copied();
+        let z = row_cells()
             .map(ErrorCell::z)
             .max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let (covered, _) = pooled_coverage(&of_row().collect::<Vec<_>>()).unzip();
+        let (covered, _) = pooled_coverage(&row_cells().collect::<Vec<_>>()).unzip();
         let mut row = of.clone();
         row.push(z.map(|z| format!("{z:+.1}")).unwrap_or_default());
         row.push(covered.map(percent).unwrap_or_default());
-        for cell in of_row() {
+        for cell in row_cells() {
             let error = digits(cell.root_mean_square_error, 3);
             let ratio = digits_if(cell.error_ratio, 3);
             shown.push((
@@ -246,6 +246,6 @@ fn error_backends(cells: &[ErrorCell]) -> Section {
              parentheses, for the same pairs signed by each backend: {place}. Worst z is the greatest bias over its standard \
              error. Backends that compute the same signatures have the same errors."
         ),
-        table: by_similarity(&["scheme", "computed by"], &compared, names),
+        table: similarity_table(&["scheme", "computed by"], &compared, names),
     }
 }

@@ -88,7 +88,7 @@ fn backends(signed: &Signed<'_>, tables: &Tables) -> Section {
 }
 
 fn lengths(signed: &Signed<'_>) -> Section {
-    let cases = signed.by_length();
+    let cases = signed.all_lengths();
     Section {
         topic: Topic::Lengths,
         note: format!(
@@ -101,7 +101,7 @@ fn lengths(signed: &Signed<'_>) -> Section {
 }
 
 fn slots(signed: &Signed<'_>) -> Section {
-    let cases = signed.by_slots();
+    let cases = signed.all_slots();
     Section {
         topic: Topic::Slots,
         note: format!(

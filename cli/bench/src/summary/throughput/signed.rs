@@ -91,21 +91,17 @@ impl<'a> Signed<'a> {
 
     /// At the base size: one case per scheme, backend and number of threads.
     pub(crate) fn at_base(&self) -> Vec<&'a MeasuredCase<'a>> {
-        self.at(|of_case| of_case == self.base)
+        self.at(|size| size == self.base)
     }
 
     /// At all lengths, with the slots of the base size.
-    pub(crate) fn by_length(&self) -> Vec<&'a MeasuredCase<'a>> {
-        self.at(|of_case| {
-            (&of_case.input, of_case.num_perm) == (&self.base.input, self.base.num_perm)
-        })
+    pub(crate) fn all_lengths(&self) -> Vec<&'a MeasuredCase<'a>> {
+        self.at(|size| (&size.input, size.num_perm) == (&self.base.input, self.base.num_perm))
     }
 
     /// With all numbers of slots, at the length of the base size.
-    pub(crate) fn by_slots(&self) -> Vec<&'a MeasuredCase<'a>> {
-        self.at(|of_case| {
-            (&of_case.input, of_case.shingles) == (&self.base.input, self.base.shingles)
-        })
+    pub(crate) fn all_slots(&self) -> Vec<&'a MeasuredCase<'a>> {
+        self.at(|size| (&size.input, size.shingles) == (&self.base.input, self.base.shingles))
     }
 
     fn at(&self, is_there: impl Fn(SignedSize) -> bool) -> Vec<&'a MeasuredCase<'a>> {

@@ -164,7 +164,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The checksum of the definition's signatures, computed once for all targets.
-    pub(super) fn by_definition(
+    pub(super) fn expected_checksum(
         &mut self,
         run: &TimedRun,
         scheme: &Scheme,
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
         if let Some(known) = self.definitions.get(&anywhere) {
             return Ok(*known);
         }
-        let checksum = sign::by_definition(scheme, sets)?;
+        let checksum = sign::expected_checksum(scheme, sets)?;
         self.definitions.insert(anywhere, checksum);
         Ok(checksum)
     }

@@ -26,7 +26,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let hashes = self.random(&scheme, case);
-        let load = DeviceLoad::of_sets(&scheme, &target.hardware.gpu, &hashes.sets()?)?;
+        let load = DeviceLoad::from_sets(&scheme, &target.hardware.gpu, &hashes.sets()?)?;
         let run = TimedRun {
             documents: load.documents() as u64,
             threads: 1,
@@ -34,8 +34,8 @@ impl Builder<'_> {
             ..run_of(Stage::Kernel, target, &scheme, case)
         };
         let width = scheme.family().hash_width();
-        let of_load = RandomHashes::new(load.documents(), case.length, width);
-        let expected = self.by_definition(&run, &scheme, &of_load.sets()?)?;
+        let load_hashes = RandomHashes::new(load.documents(), case.length, width);
+        let expected = self.expected_checksum(&run, &scheme, &load_hashes.sets()?)?;
         self.add_steps_of(load, &run, expected);
         Ok(())
     }
@@ -53,7 +53,7 @@ impl Builder<'_> {
         }
         let shingler = Shingler::new(shingling.clone(), scheme, None)?;
         let gpu = &target.hardware.gpu;
-        let load = DeviceLoad::of_texts(scheme, gpu, &*self.sample, &shingler)?;
+        let load = DeviceLoad::from_texts(scheme, gpu, &*self.sample, &shingler)?;
         let texts = || self.sample.iter().take(load.documents());
         let bytes: usize = texts().map(str::len).sum();
         let definition = shingler.shingle(&texts().collect::<Vec<_>>());
@@ -66,7 +66,7 @@ impl Builder<'_> {
             text_bytes: bytes as u64,
             ..run_of_scheme(Stage::Kernel, target, scheme)
         };
-        let expected = self.by_definition(&run, scheme, &definition.sets())?;
+        let expected = self.expected_checksum(&run, scheme, &definition.sets())?;
         self.add_steps_of(load, &run, expected);
         Ok(())
     }

@@ -101,7 +101,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let hashes = self.random(&scheme, case);
-        let expected = self.by_definition(&run, &scheme, &hashes.sets()?)?;
+        let expected = self.expected_checksum(&run, &scheme, &hashes.sets()?)?;
         let workload = SignHashes {
             hashes,
             signer: BufferedSigner::new(self.signer(target, &scheme)?, case.documents()),

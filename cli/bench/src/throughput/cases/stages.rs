@@ -44,12 +44,12 @@ impl<'a> Builder<'a> {
                 threads,
                 ..TimedRun::unmeasured(Stage::Band)
             };
-            let of_verify = TimedRun {
+            let verify = TimedRun {
                 stage: Stage::Verify,
                 ..run.clone()
             };
             self.add(run, None, Band::new(signatures.clone(), banding));
-            self.add(of_verify, None, Verify::new(signatures));
+            self.add(verify, None, Verify::new(signatures));
         }
         for documents in self.axes.scope.bucketed {
             let run = TimedRun {
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
             }
             let text = || texts.iter().take(documents);
             let bytes = text().map(str::len).sum();
-            let files = Arc::new(Files::of_texts(text())?);
+            let files = Arc::new(Files::write_texts(text())?);
             let devices = self.targets.clone().into_iter();
             let devices = devices.filter(ComputeTarget::has_device);
             for target in [best.clone()].into_iter().chain(devices) {

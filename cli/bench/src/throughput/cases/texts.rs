@@ -83,9 +83,9 @@ impl Builder<'_> {
             input: input_name(shingling, self.corpus),
             threads,
             updates: updates(scheme, shingles),
-            ..self.of_sample(run_of_scheme(Stage::SignTexts, target, scheme), shingles)
+            ..self.with_sample_sizes(run_of_scheme(Stage::SignTexts, target, scheme), shingles)
         };
-        let expected = self.by_definition(&run, scheme, &definition.sets())?;
+        let expected = self.expected_checksum(&run, scheme, &definition.sets())?;
         let workload = SignTexts {
             texts: self.sample.clone(),
             shingler: shingler.with_isa(isa),
@@ -107,7 +107,7 @@ impl Builder<'_> {
         let run = TimedRun {
             hardware: isa.to_string(),
             input: input_name(shingling, self.corpus),
-            ..self.of_sample(TimedRun::unmeasured(Stage::Shingle), shingles)
+            ..self.with_sample_sizes(TimedRun::unmeasured(Stage::Shingle), shingles)
         };
         let workload = Shingle::new(self.sample.clone(), shingler.with_isa(isa));
         self.add(run, Some(expected), workload);
@@ -115,7 +115,7 @@ impl Builder<'_> {
     }
 
     /// The run with the sizes of the sample.
-    fn of_sample(&self, run: TimedRun, shingles: u64) -> TimedRun {
+    fn with_sample_sizes(&self, run: TimedRun, shingles: u64) -> TimedRun {
         let documents = self.sample.len() as u64;
         let bytes: usize = self.sample.iter().map(str::len).sum();
         TimedRun {

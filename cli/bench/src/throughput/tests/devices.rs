@@ -36,8 +36,10 @@ fn devices_sign_what_the_cpu_signs() {
         let builder = Builder::new(&plan, &with_device(is_software), &corpus).unwrap();
         let ways = builder.ways(false);
         let threads = |backend| {
-            let of_backend = ways.iter().filter(|(target, _)| target.backend == backend);
-            of_backend.map(|(_, threads)| *threads).collect::<Vec<_>>()
+            let same_backend = ways.iter().filter(|(target, _)| target.backend == backend);
+            same_backend
+                .map(|(_, threads)| *threads)
+                .collect::<Vec<_>>()
         };
         assert_eq!(threads(Backend::Scalar), [1]);
         assert_eq!(threads(Backend::Simd), [1, 3]);

@@ -9,7 +9,7 @@ use simgpu::scheme::{Scheme, Width};
 use super::fake::{Fake, UNIT_S, Wrong, entrant, failure, runs_of};
 use crate::throughput::clock::Monotonic;
 use crate::throughput::runner::{Entrant, RunSchedule, run_rounds};
-use crate::throughput::sign::{BufferedSigner, RandomHashes, SignHashes, by_definition};
+use crate::throughput::sign::{BufferedSigner, RandomHashes, SignHashes, expected_checksum};
 use crate::{Stage, TimedRun};
 
 #[test]
@@ -106,7 +106,7 @@ fn different_results_are_an_error_before_timing() {
 fn wrong_kernels_are_an_error() {
     let scheme = Scheme::default();
     let hashes = Arc::new(RandomHashes::new(3, 50, Width::U32));
-    let expected = by_definition(&scheme, &hashes.sets().unwrap()).unwrap();
+    let expected = expected_checksum(&scheme, &hashes.sets().unwrap()).unwrap();
     let right = || Backend::Simd.signer(&scheme).unwrap();
     for (signer, is_right) in [(right(), true), (Box::new(Wrong(right())), false)] {
         let mut entrants = [Entrant {

@@ -181,7 +181,7 @@ fn a_stopped_run_goes_on_with_the_same_files() {
 fn pairs_across_name_both_sides() {
     let (place, inputs, old) = with_reference();
     let engine = engine();
-    let (new, of_old) = (
+    let (new, old_records) = (
         records(&place, "in", ["id", "text"]),
         records(&place, "old", ["key", "body"]),
     );
@@ -197,24 +197,28 @@ fn pairs_across_name_both_sides() {
         let report = run.pairs(&task, PairsOutput::File(&output)).unwrap().report;
         let lines = place.lines("pairs.jsonl");
         assert_eq!(report.counts.similar_pairs, lines.len() as u64);
-        assert_eq!(report.counts.reference, Some(of_old.len() as u64));
+        assert_eq!(report.counts.reference, Some(old_records.len() as u64));
         for line in &lines {
             let record = |side: char| {
                 let file = line[format!("file_{side}")].as_str().unwrap().to_owned();
                 (file, line[format!("row_{side}")].as_u64().unwrap())
             };
-            assert_eq!(of_old[&record('a')].0, line["id_a"]);
+            assert_eq!(old_records[&record('a')].0, line["id_a"]);
             assert_eq!(new[&record('b')].0, line["id_b"]);
         }
         all.push(lines);
     }
     assert_eq!(all[0], all[1]);
-    let equal =
-        |(_, text): &(Value, String)| of_old.values().filter(|(_, other)| other == text).count();
+    let equal = |(_, text): &(Value, String)| {
+        old_records
+            .values()
+            .filter(|(_, other)| other == text)
+            .count()
+    };
     let identical: usize = new.values().map(equal).sum();
-    let of_one = all[0]
+    let alike = all[0]
         .iter()
         .filter(|line| line["similarity"] == 1.0)
         .count();
-    assert!(of_one >= identical && identical > 50);
+    assert!(alike >= identical && identical > 50);
 }
