@@ -206,7 +206,7 @@ impl InputArguments {
     /// The modes that the names of the inputs and the fields lead to.
     pub(crate) fn modes(&self) -> Vec<Mode> {
         let mut modes = Vec::new();
-        if are_files(&self.inputs) {
+        if all_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
         if self.weights_field.is_none() {
@@ -278,7 +278,7 @@ impl InputArguments {
 }
 
 /// Whether each of these is the name of a file, or of the stream. One that cannot be looked at is none: to read it says why.
-pub(crate) fn are_files(names: &[PathBuf]) -> bool {
+pub(crate) fn all_files(names: &[PathBuf]) -> bool {
     let is_file =
         |name: &PathBuf| is_stream(name) || name.metadata().is_ok_and(|found| !found.is_dir());
     names.iter().all(is_file)

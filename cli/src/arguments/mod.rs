@@ -24,7 +24,7 @@ mod search;
 pub use backend::BackendArguments;
 pub use banding::{BandingArguments, requested_banding};
 pub use inputs::{FormatArgument, FormatArguments, InputArguments, SelectionArguments};
-pub(crate) use inputs::{are_files, check_field, globs, modes_of_files};
+pub(crate) use inputs::{all_files, check_field, globs, modes_of_files};
 pub use numbers::{delimiter, memory_size, quote, size};
 pub(crate) use numbers::{num_perm_range, number, whole_number, whole_number_or_0};
 #[cfg(feature = "bench")]

@@ -8,7 +8,7 @@ use simgpu_files::{Against, Run};
 use simgpu_index::Index;
 use simgpu_io::{FieldPath, Fields, Inputs, Naming};
 
-use super::inputs::{InputArguments, are_files, check_field};
+use super::inputs::{InputArguments, all_files, check_field};
 use crate::Usage;
 use crate::options::Mode;
 
@@ -100,7 +100,7 @@ impl References<'_> {
         if self.indexes.is_empty() {
             modes.push(Mode::NoIndex);
         }
-        if !are_files(&self.arguments.against) {
+        if !all_files(&self.arguments.against) {
             modes.retain(|mode| *mode != Mode::NamedFiles);
         }
         modes

@@ -124,8 +124,8 @@ impl SigningArguments {
     /// # Errors
     /// A usage error for an unknown backend or scheme.
     pub(crate) fn modes(&self) -> anyhow::Result<Vec<Mode>> {
-        let of_unit = unit_modes(&shingling_of(self.unit, &self.scheme()?)?.unit);
-        Ok([self.machine.modes()?, of_unit].concat())
+        let unit = unit_modes(&shingling_of(self.unit, &self.scheme()?)?.unit);
+        Ok([self.machine.modes()?, unit].concat())
     }
 }
 

@@ -310,7 +310,7 @@ struct Distances {
     l1: u128,
     l2: f64,
     linf: u64,
-    #[serde(serialize_with = "by_name")]
+    #[serde(serialize_with = "serialize_name")]
     sequence_unit: SequenceUnit,
     length_a: usize,
     length_b: usize,
@@ -319,7 +319,10 @@ struct Distances {
     hamming: Option<usize>,
 }
 
-fn by_name<S: serde::Serializer>(unit: &SequenceUnit, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_name<S: serde::Serializer>(
+    unit: &SequenceUnit,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_str(unit)
 }
 

@@ -259,10 +259,10 @@ impl PairsArguments {
         let task = self
             .pairs
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
-        let of_sign = self.run.sign.modes()?;
-        let of_input = references.modes(&self.input);
-        let of_page = self.page.modes();
-        given.check(&[&of_sign, &*of_input, destination.modes(), of_page].concat())?;
+        let sign = self.run.sign.modes()?;
+        let input = references.modes(&self.input);
+        let page = self.page.modes();
+        given.check(&[&sign, &*input, destination.modes(), page].concat())?;
         if task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
         }

@@ -132,8 +132,8 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
     writeln!(page, "  document")?;
     let default_weight = tuning.default.false_negative_weight;
     // Neighbouring weights may choose the same banding, most of all with few permutations.
-    let of_weights = tuning.by_weight.chunk_by(|a, b| a.banding == b.banding);
-    for effects in of_weights {
+    let bandings = tuning.by_weight.chunk_by(|a, b| a.banding == b.banding);
+    for effects in bandings {
         let has = |weight| {
             let mut effects = effects.iter();
             effects.any(|effect| effect.false_negative_weight == weight)

@@ -29,11 +29,11 @@ impl Given {
         let commands = commands(&all);
         let (mut name, mut matches) = (String::new(), matches);
         let command = loop {
-            let Some((word, of_word)) = matches.subcommand() else {
+            let Some((word, inner)) = matches.subcommand() else {
                 return Given::default();
             };
             name = format!("{name} {word}").trim_start().to_owned();
-            matches = of_word;
+            matches = inner;
             if let Some((_, command)) = commands.iter().find(|(it, _)| *it == name) {
                 break command;
             }

@@ -112,10 +112,10 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         let recall = match &*search.candidates {
             "join" => "100 %: an exact join misses no similar pair".to_owned(),
             _ if !search.recall_by_size_ratio.is_empty() => {
-                let of_ratio = |(ratio, recall): (&u32, &f64)| {
+                let line = |(ratio, recall): (&u32, &f64)| {
                     format!("{:.1} % in one {ratio} times as large", 100.0 * recall)
                 };
-                let ratios = search.recall_by_size_ratio.iter().map(of_ratio);
+                let ratios = search.recall_by_size_ratio.iter().map(line);
                 let ratios = ratios.collect::<Vec<_>>().join(", ");
                 format!(
                     "expected for a document contained at the threshold: {ratios}; --candidates join misses none"
@@ -182,7 +182,7 @@ pub(crate) fn lost(report: &Report) -> Option<String> {
         "--verify exact compares them"
     };
     let unknown = counts.unknown_losses.unwrap_or(0);
-    let of_unknown = match unknown {
+    let unknown_note = match unknown {
         0 => String::new(),
         _ => format!(
             "; unknown for {} not compared exactly",
@@ -191,7 +191,7 @@ pub(crate) fn lost(report: &Report) -> Option<String> {
     };
     match (counts.lost_shingles, counts.removed_shingles) {
         (Some(lost), Some(shingles @ 1..)) => Some(format!(
-            "{:.1} % of the shingles of removed documents that are not identical to a kept one{of_unknown}",
+            "{:.1} % of the shingles of removed documents that are not identical to a kept one{unknown_note}",
             100.0 * lost as f64 / shingles as f64
         )),
         _ if unknown > 0 => Some(format!(

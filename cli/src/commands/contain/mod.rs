@@ -13,7 +13,7 @@ use simgpu_io::{FieldPath, Fields, Inputs, Naming};
 use super::execute;
 use crate::arguments::{
     Caller, FormatArguments, ProcessArguments, RecordArguments, RecordMemoryArguments,
-    SelectionArguments, are_files, check_field, modes_of_files,
+    SelectionArguments, all_files, check_field, modes_of_files,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, temporary};
@@ -273,7 +273,7 @@ impl ContainArguments {
             modes.push(Mode::PassagesUnmarked);
         }
         modes.extend_from_slice(rule_modes(self.items.decision.rule));
-        if are_files(&self.inputs) {
+        if all_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
         modes

@@ -160,9 +160,9 @@ impl DedupArguments {
 
     /// The modes that can be told before the engine is opened.
     fn modes(&self, references: &References<'_>) -> anyhow::Result<Vec<Mode>> {
-        let of_output = self.destination()?.modes();
-        let (of_sign, of_input) = (self.run.sign.modes()?, references.modes(&self.input));
-        Ok([&of_sign, &*of_input, of_output].concat())
+        let output = self.destination()?.modes();
+        let (sign, input) = (self.run.sign.modes()?, references.modes(&self.input));
+        Ok([&sign, &*input, output].concat())
     }
 
     /// Sets the options of a run that decide which documents are kept and what is written.

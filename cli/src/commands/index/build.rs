@@ -186,11 +186,11 @@ impl IndexBuildArguments {
         }
         check_weights(&self.input)?;
         let given = caller.given;
-        let of_kind = match self.kind {
+        let kind = match self.kind {
             KindArgument::Lsh => Mode::LshIndex,
             KindArgument::Exact => Mode::ExactIndex,
         };
-        given.check(&[of_kind])?;
+        given.check(&[kind])?;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None, None)?;
         let search = self.search(settings.engine.scheme())?;

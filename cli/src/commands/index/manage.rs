@@ -158,7 +158,7 @@ pub fn stats_of(index: &Index) -> simgpu::Result<serde_json::Value> {
         "unit": shingling.unit.to_string(),
         "size": shingling.size,
     });
-    let of_kind = match index.kind() {
+    let details = match index.kind() {
         IndexKind::Lsh => json!({
             "verify": search.verification.name(),
             "bands": search.banding.bands(),
@@ -177,8 +177,8 @@ pub fn stats_of(index: &Index) -> simgpu::Result<serde_json::Value> {
             })
         }
     };
-    if let (Some(all), serde_json::Value::Object(of_kind)) = (all.as_object_mut(), of_kind) {
-        all.extend(of_kind);
+    if let (Some(all), serde_json::Value::Object(details)) = (all.as_object_mut(), details) {
+        all.extend(details);
     }
     Ok(all)
 }

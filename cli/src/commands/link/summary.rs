@@ -36,8 +36,8 @@ pub(super) fn recall(estimate: &Estimate) -> Option<String> {
         estimate.recall_range,
         &estimate.recall_unknown_because,
     ) {
-        (Some(recall), of_range, _) => {
-            let range = range(of_range);
+        (Some(recall), bounds, _) => {
+            let range = range(bounds);
             Some(format!("some {:.0} %{range} expected", 100.0 * recall))
         }
         (None, Some([least, most]), because) => {
@@ -80,13 +80,13 @@ pub(super) fn compared(lines: &mut Lines, report: &LinkReport) {
     }
     if counts.equal_records > 0 {
         let equal = terminal::grouped(counts.equal_records);
-        let by_chance = match evidence.map_or(0, |evidence| evidence.equal_by_chance) {
+        let chance = match evidence.map_or(0, |evidence| evidence.equal_by_chance) {
             0 => String::new(),
             records => format!("; of {}, by chance", terminal::grouped(records)),
         };
         lines.row(
             "equal",
-            format!("{equal}, each compared as the earlier record that it equals{by_chance}"),
+            format!("{equal}, each compared as the earlier record that it equals{chance}"),
         );
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn compared(lines: &mut Lines, report: &LinkReport) {
 /// Adds a line with how the links were decided.
 pub(super) fn decision(lines: &mut Lines, report: &LinkReport) {
     if report.score != "evidence" {
-        if let Some(decision) = nothing_to_link(report).or_else(|| by_score(report)) {
+        if let Some(decision) = nothing_to_link(report).or_else(|| score_decision(report)) {
             lines.row("decision", decision);
         }
         lines.row("threshold", format!("{:.3}", report.estimate.threshold));
@@ -131,7 +131,7 @@ fn nothing_to_link(report: &LinkReport) -> Option<String> {
 }
 
 /// Why the score was chosen, if it was.
-fn by_score(report: &LinkReport) -> Option<String> {
+fn score_decision(report: &LinkReport) -> Option<String> {
     let because = report.score_because.as_ref()?;
     let score = report.score;
     if report.evidence.is_none() {

@@ -15,7 +15,7 @@ use simgpu_passages::{PassageAction, PassagesFormat, PassagesOutcome, PassagesRu
 use super::execute;
 use crate::arguments::{
     AgainstArguments, Caller, FormatArguments, ProcessArguments, RecordArguments,
-    SelectionArguments, are_files, check_field, globs, memory_size, modes_of_files, whole_number,
+    SelectionArguments, all_files, check_field, globs, memory_size, modes_of_files, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, temporary};
@@ -275,7 +275,7 @@ impl PassagesArguments {
             PassageActionArgument::Drop => vec![Mode::PassagesUncut, Mode::PassagesUnmarked],
         };
         modes.extend(self.passages.modes());
-        if are_files(&self.inputs) && are_files(&self.against.against) {
+        if all_files(&self.inputs) && all_files(&self.against.against) {
             modes.push(Mode::NamedFiles);
         }
         if self.against.against.is_empty() {

@@ -138,11 +138,11 @@ impl Plan {
         } else {
             0.0
         };
-        let of_compare =
+        let compare_share =
             per_made_up * scale * self.measured.documents as f64 / self.documents as f64;
         let stages = self.outcome.timings.0.iter().filter(|time| !time.is_part);
         let times = stages.map(|time| match (time.stage, self.sampled) {
-            ("compare", Some(_)) => (time.stage, time.elapsed_s * of_compare),
+            ("compare", Some(_)) => (time.stage, time.elapsed_s * compare_share),
             _ => (time.stage, time.elapsed_s * scale),
         });
         times.collect()

@@ -196,8 +196,8 @@ mod tests {
                     assert!(bytes < 100_000, "{bytes} {documents} {on_disk}");
                     continue;
                 };
-                let of_document = 2 * (measured.length + LINE) + REMOVED + on_disk;
-                let written = measured.documents * of_document + REPORTS;
+                let document_bytes = 2 * (measured.length + LINE) + REMOVED + on_disk;
+                let written = measured.documents * document_bytes + REPORTS;
                 assert!(
                     written <= bytes.min(MOST_WRITTEN),
                     "{measured:?}: {written}"
