@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::errors::{of_panic, parameter_error, unsupported_error};
+use crate::errors::{panic_error, parameter_error, unsupported_error};
 use crate::objects::is_from;
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -158,7 +158,7 @@ fn caught<T>(py: Python<'_>, import: impl FnOnce() -> Result<T, ArrowError>) -> 
         Ok(Err(error)) => Err(PyValueError::new_err(format!(
             "cannot read the Arrow data: {error}; give valid data"
         ))),
-        Err(panic) => Err(of_panic(py, &*panic)),
+        Err(panic) => Err(panic_error(py, &*panic)),
     }
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn export_array<'py>(
     py: Python<'py>,
     array: &dyn Array,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (array, schema) = to_ffi(&array.to_data()).map_err(of_arrow)?;
+    let (array, schema) = to_ffi(&array.to_data()).map_err(arrow_error)?;
     let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
     let array = PyCapsule::new_with_value(py, array, ARRAY)?;
     PyTuple::new(py, [schema, array])
@@ -221,6 +221,6 @@ pub(crate) fn export_stream<'py>(
 }
 
 /// An error of the Arrow library.
-pub(crate) fn of_arrow(error: ArrowError) -> PyErr {
+pub(crate) fn arrow_error(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -19,7 +19,7 @@ use simgpu_files::keep_classes;
 use simgpu_io::KeepBy;
 
 use crate::arguments::type_of;
-use crate::arrow::of_arrow;
+use crate::arrow::arrow_error;
 use crate::columns::{Frame, array_of_column, path};
 use crate::errors::{OrRaise, input_error, parameter_error};
 use crate::options::Options;
@@ -64,7 +64,7 @@ impl Preferred {
                 field: path(name),
                 smallest,
             },
-            values: values.map_err(of_arrow)?,
+            values: values.map_err(arrow_error)?,
         })
     }
 
@@ -130,7 +130,7 @@ impl<'py> Options<'py> {
         if let Some(name) = &id {
             let ids = frame.take("id", name)?;
             check_length(py, "id", ids.len(), documents.len())?;
-            beside.ids = Some(Ids::of_column(py, &ids)?);
+            beside.ids = Some(Ids::from_column(py, &ids)?);
         }
         if let Some((name, smallest)) = keep_by {
             let values = frame.array("keep_by", name)?;
@@ -175,7 +175,7 @@ impl<'py> Options<'py> {
             check_length(py, name, column.len(), documents)?;
             Ok(Some(column))
         };
-        let ids = sequence("id")?.map(|column| Ids::of_column(py, &column));
+        let ids = sequence("id")?.map(|column| Ids::from_column(py, &column));
         let preferred = sequence("keep_by")?.map(|column| {
             let name = "keep_by";
             Preferred::new(name, false, array_of_column(&column, name)?)
@@ -223,9 +223,9 @@ pub(crate) enum Ids {
 
 impl Ids {
     /// The ids in a column, one per row.
-    pub(crate) fn of_column(py: Python<'_>, column: &Column<'_>) -> PyResult<Self> {
+    pub(crate) fn from_column(py: Python<'_>, column: &Column<'_>) -> PyResult<Self> {
         match column {
-            Column::Objects(objects) => Ids::of_objects(objects),
+            Column::Objects(objects) => Ids::from_objects(objects),
             Column::Arrow(chunks) => {
                 if let Some(row) = first_null(&chunks.arrays) {
                     return Err(missing_id(py, row));
@@ -250,7 +250,7 @@ impl Ids {
     }
 
     /// Integers if all are, else strings.
-    fn of_objects(objects: &Bound<'_, PyTuple>) -> PyResult<Self> {
+    fn from_objects(objects: &Bound<'_, PyTuple>) -> PyResult<Self> {
         if let Some(row) = objects.iter_borrowed().position(|id| id.is_none()) {
             return Err(missing_id(objects.py(), row));
         }
@@ -289,12 +289,12 @@ impl Ids {
     }
 
     /// The ids of these rows.
-    pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
-        self.of_rows_or_null(rows.map(Some))
+    pub(crate) fn take(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
+        self.take_or_null(rows.map(Some))
     }
 
     /// The ids of these rows; null where there is none.
-    pub(crate) fn of_rows_or_null(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    pub(crate) fn take_or_null(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
         match self {
             Ids::Numbers(ids) => {
                 let ids = rows.map(|row| Some(ids[row? as usize]));
@@ -324,16 +324,16 @@ pub(crate) enum SidedRow {
 
 impl SidedIds<'_> {
     /// The ids of these rows; null where there is none. They are strings if those of one side are.
-    pub(crate) fn of_rows_or_null(self, rows: impl Iterator<Item = Option<SidedRow>>) -> ArrayRef {
+    pub(crate) fn take_or_null(self, rows: impl Iterator<Item = Option<SidedRow>>) -> ArrayRef {
         let place = |row: Option<SidedRow>| match row? {
             SidedRow::Document(row) => Some((self.documents, row as usize)),
             SidedRow::Reference(row) => Some((self.reference?, row as usize)),
         };
-        let are_numbers = [Some(self.documents), self.reference]
+        let all_numbers = [Some(self.documents), self.reference]
             .iter()
             .flatten()
             .all(|ids| matches!(ids, Ids::Numbers(_)));
-        if are_numbers {
+        if all_numbers {
             let ids = rows.map(|row| match place(row)? {
                 (Ids::Numbers(ids), row) => Some(ids[row]),
                 (Ids::Strings(_), _) => None,

@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use simgpu_io::FieldPath;
 
 use crate::arguments::type_of;
-use crate::arrow::{Chunks, column_of, import_all, of_arrow};
+use crate::arrow::{Chunks, arrow_error, column_of, import_all};
 use crate::errors::parameter_error;
 use crate::objects::{is_from, no_text};
 use crate::texts::{Column, as_table, has_index_level};
@@ -89,7 +89,7 @@ impl<'py> Frame<'py> {
         let columns = columns
             .into_iter()
             .map(|(name, column)| (name, column, true));
-        RecordBatch::try_from_iter_with_nullable(columns).map_err(of_arrow)
+        RecordBatch::try_from_iter_with_nullable(columns).map_err(arrow_error)
     }
 
     /// A column as one array.
@@ -148,7 +148,7 @@ fn joined(chunks: &Chunks) -> PyResult<ArrayRef> {
         [array] => Ok(array.clone()),
         arrays => {
             let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
-            arrow_select::concat::concat(&arrays).map_err(of_arrow)
+            arrow_select::concat::concat(&arrays).map_err(arrow_error)
         }
     }
 }

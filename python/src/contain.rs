@@ -20,7 +20,7 @@ use simgpu_contain::{
 use simgpu_io::Inputs;
 
 use crate::beside::Ids;
-use crate::errors::{OrRaise, of_run};
+use crate::errors::{OrRaise, run_error};
 use crate::json;
 use crate::options::Options;
 use crate::pool;
@@ -45,7 +45,7 @@ pub(crate) fn items_of_files(options: Bound<'_, PyDict>) -> PyResult<Vec<Record>
     let options = Options(options);
     let py = options.py();
     let arguments = options.items()?;
-    let fields = arguments.fields().map_err(|error| of_run(py, error))?;
+    let fields = arguments.fields().map_err(|error| run_error(py, error))?;
     let records = pool::run(py, None, &mut Display::default(), |progress| {
         let items = Inputs::find(&arguments.against, None)?;
         fields.records(&items, progress)
@@ -90,7 +90,7 @@ impl PyItemTable {
         let rule = options.choice("rule")?;
         let given = options.given("simgpu._contain", "Contain.__init__", "contain")?;
         let checked = given.check(rule_modes(rule));
-        checked.map_err(|error| of_run(options.py(), error))?;
+        checked.map_err(|error| run_error(options.py(), error))?;
         let rule = options.item_rule()?.rule();
         let phrases = options.path("phrases")?;
         let ignored = options.strings("ignore")?;
@@ -300,7 +300,7 @@ fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<P
     if let Some(ids) = ids {
         // Rows of texts in memory fit.
         let rows = all().map(|(row, _)| u32::try_from(row).ok());
-        columns.push(("id", ids.of_rows_or_null(rows)));
+        columns.push(("id", ids.take_or_null(rows)));
     }
     PyTable::new(columns)
 }

@@ -174,11 +174,12 @@ impl DividedSearch {
 }
 
 /// Rows of words as bytes, little-endian; null where a row has none.
-fn little_endian(words: &[u64], of_row: usize, has_words: Vec<bool>) -> ArrayRef {
+fn little_endian(words: &[u64], row_words: usize, has_words: Vec<bool>) -> ArrayRef {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let of_row = of_row * size_of::<u64>();
+    let row_bytes = row_words * size_of::<u64>();
     let rows = has_words.into_iter().enumerate();
-    let rows = rows.map(|(row, has_words)| has_words.then(|| &bytes[row * of_row..][..of_row]));
+    let rows =
+        rows.map(|(row, has_words)| has_words.then(|| &bytes[row * row_bytes..][..row_bytes]));
     Arc::new(rows.collect::<BinaryArray>())
 }
 
@@ -223,8 +224,8 @@ impl DividedComponents {
         let prepared = &by.prepared;
         let engine = prepared.engines.on_cpu();
         let is_short = |len: usize| len != rows;
-        let of_inputs = inputs.as_ref().map_or(rows, Vec::len);
-        if [places.len(), keepers.len(), buckets.len(), of_inputs]
+        let input_rows = inputs.as_ref().map_or(rows, Vec::len);
+        if [places.len(), keepers.len(), buckets.len(), input_rows]
             .into_iter()
             .any(is_short)
         {
@@ -278,7 +279,7 @@ impl DividedComponents {
             Int64Array::from_iter(counts.map(|count| count.map(i64::from)))
         };
         let via: Int64Array = found.iter().map(|removal| Some(removal.via?.0)).collect();
-        let of_via: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
+        let via_similarities: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
         let similarity: Float64Array = found.iter().map(|removal| removal.similarity).collect();
         PyTable::new(vec![
             (
@@ -290,7 +291,7 @@ impl DividedComponents {
             ("lost_shingles", Arc::new(losses(|loss| loss.lost))),
             ("shingles", Arc::new(losses(|loss| loss.shingles))),
             ("via", Arc::new(via)),
-            ("via_similarity", Arc::new(of_via)),
+            ("via_similarity", Arc::new(via_similarities)),
         ])
     }
 

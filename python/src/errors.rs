@@ -20,7 +20,7 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
 /// The same, with another message.
 fn with_message(py: Python<'_>, error: Error, message: String) -> PyErr {
     match error {
-        Error::Io { path, cause, .. } => of_system(&path, &cause, message),
+        Error::Io { path, cause, .. } => system_error(&path, &cause, message),
         Error::BadRecord(record) | Error::NoGoodRecord(record) => {
             raise(py, "InputError", message, |exception| {
                 exception.setattr("path", record.file.as_os_str())?;
@@ -29,7 +29,7 @@ fn with_message(py: Python<'_>, error: Error, message: String) -> PyErr {
                 exception.setattr("problem", record.problem)
             })
         }
-        Error::Input { path, .. } if !path.exists() => of_number(NOT_FOUND, &path, message),
+        Error::Input { path, .. } if !path.exists() => numbered_error(NOT_FOUND, &path, message),
         Error::Input { path, problem, .. } => raise(py, "InputError", message, |exception| {
             exception.setattr("path", path.as_os_str())?;
             exception.setattr("problem", problem)
@@ -42,7 +42,7 @@ fn with_message(py: Python<'_>, error: Error, message: String) -> PyErr {
         }
         // Only what exists can be replaced.
         Error::Output { path, remedy, .. } if remedy.contains("`overwrite`") => {
-            of_number(EXISTS, &path, message)
+            numbered_error(EXISTS, &path, message)
         }
         Error::Output { path, problem, .. } => raise(py, "OutputError", message, |exception| {
             exception.setattr("path", path.as_os_str())?;
@@ -94,7 +94,7 @@ pub(crate) fn defect_error(py: Python<'_>, message: String) -> PyErr {
 }
 
 /// A `DefectError` for a panic of the library.
-pub(crate) fn of_panic(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
+pub(crate) fn panic_error(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => text,
         (None, Some(text)) => text.as_str(),
@@ -107,7 +107,7 @@ pub(crate) fn of_panic(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> Py
 }
 
 /// The exception for an error of a run that the command shares.
-pub(crate) fn of_run(py: Python<'_>, error: anyhow::Error) -> PyErr {
+pub(crate) fn run_error(py: Python<'_>, error: anyhow::Error) -> PyErr {
     let error = match error.downcast::<Error>() {
         Ok(error) => return to_python(py, error),
         Err(error) => error,
@@ -207,17 +207,17 @@ const EXISTS: i32 = 17;
 
 /// A `FileExistsError`.
 pub(crate) fn exists(path: &std::path::Path, message: String) -> PyErr {
-    of_number(EXISTS, path, message)
+    numbered_error(EXISTS, path, message)
 }
 
 /// The subclass of `OSError` that Python has for an error number.
-fn of_number(number: i32, path: &std::path::Path, message: String) -> PyErr {
+fn numbered_error(number: i32, path: &std::path::Path, message: String) -> PyErr {
     // As a str: a path would import pathlib, which can fail.
     PyOSError::new_err((number, message, path.as_os_str().to_owned()))
 }
 
 /// The subclass of `OSError` that fits the error of the system, with the file name.
-fn of_system(path: &std::path::Path, cause: &io::Error, message: String) -> PyErr {
+fn system_error(path: &std::path::Path, cause: &io::Error, message: String) -> PyErr {
     let number = cause.raw_os_error().or(match cause.kind() {
         io::ErrorKind::NotFound => Some(NOT_FOUND),
         io::ErrorKind::PermissionDenied => Some(DENIED),
@@ -225,7 +225,7 @@ fn of_system(path: &std::path::Path, cause: &io::Error, message: String) -> PyEr
         _ => None,
     });
     match number {
-        Some(number) => of_number(number, path, message),
+        Some(number) => numbered_error(number, path, message),
         None => PyOSError::new_err(message),
     }
 }

@@ -11,7 +11,7 @@ use simgpu_cli::commands::{contain, dedup, evaluate as evaluation, link, pairs, 
 use simgpu_cli::outputs::ReportArgument;
 use simgpu_files::Outcome;
 
-use crate::errors::{of_run, parameter_error, warn};
+use crate::errors::{parameter_error, run_error, warn};
 use crate::json;
 use crate::options::{Options, process};
 use crate::pool;
@@ -46,11 +46,11 @@ pub(crate) fn dedup_files<'py>(
     let outcome = run(&options, "dedup_files", "dedup", |caller| {
         arguments.execute(caller)
     })?;
-    let of_output = |error| of_run(py, error);
-    for warning in arguments.warnings(&outcome).map_err(of_output)? {
+    let output_error = |error| run_error(py, error);
+    for warning in arguments.warnings(&outcome).map_err(output_error)? {
         warn(py, &warning)?;
     }
-    let summary = arguments.summary(&outcome).map_err(of_output)?;
+    let summary = arguments.summary(&outcome).map_err(output_error)?;
     report(py, &outcome, &summary)
 }
 
@@ -122,7 +122,9 @@ fn report_pairs<'py>(
     outcome: &Outcome,
     pairs: &PairSearchArguments,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let summary = pairs.summary(outcome).map_err(|error| of_run(py, error))?;
+    let summary = pairs
+        .summary(outcome)
+        .map_err(|error| run_error(py, error))?;
     report(py, outcome, &summary)
 }
 
@@ -169,7 +171,7 @@ pub(crate) fn link_files<'py>(
         overwrite: options.switch("overwrite")?,
         shown: options.shown()?,
         format: options.format()?,
-        records: options.of_records("id_field", "the name of a field, as a str")?,
+        records: options.record_arguments("id_field", "the name of a field, as a str")?,
         equivalents: options.path("equivalents")?,
         score: options.choice("score")?,
         matching: options.optional_choice("match")?,
@@ -206,7 +208,7 @@ pub(crate) fn passages_files<'py>(
         hidden: options.switch("hidden")?,
         text_field: options.text_field()?,
         tokens_field: options.optional("tokens_field", "the name of a field, as a str")?,
-        records: options.of_records("id_field", "the name of a field, as a str")?,
+        records: options.record_arguments("id_field", "the name of a field, as a str")?,
         selection: options.selection()?,
         against: options.against()?,
         prefer_source: options.strings("prefer_source")?,
@@ -247,7 +249,7 @@ pub(crate) fn contain_files<'py>(
         format: options.format()?,
         hidden: options.switch("hidden")?,
         text_field: options.text_field()?,
-        records: options.of_records("id_field", "the name of a field, as a str")?,
+        records: options.record_arguments("id_field", "the name of a field, as a str")?,
         selection: options.selection()?,
         items: options.items()?,
         action: options.choice("action")?,
@@ -322,7 +324,7 @@ fn run<T: Send>(
             start: Moment::now(),
         }))
     })?;
-    outcome.map_err(|error| of_run(py, error))
+    outcome.map_err(|error| run_error(py, error))
 }
 
 /// A `simgpu._report.Report`.

@@ -38,10 +38,10 @@ impl<'py> HashSets<'py> {
                 return Err(PyTypeError::new_err(message));
             }
             let offsets = read_offsets(offsets, values.len())?;
-            return HashSets::of_array(&values, offsets);
+            return HashSets::from_array(&values, offsets);
         }
         if values.hasattr("tocsr")? {
-            return HashSets::of_matrix(values, width);
+            return HashSets::from_matrix(values, width);
         }
         let is_arrow = ["__arrow_c_array__", "__arrow_c_stream__"].map(|name| values.hasattr(name));
         if column.is_some() || is_arrow.into_iter().any(|has| has.unwrap_or(false)) {
@@ -60,10 +60,10 @@ impl<'py> HashSets<'py> {
             .call_method1("ascontiguousarray", (values,))?
             .call_method1("reshape", (-1,))?
             .cast_into::<PyUntypedArray>()?;
-        HashSets::of_array(&flat, offsets)
+        HashSets::from_array(&flat, offsets)
     }
 
-    fn of_array(values: &Bound<'py, PyUntypedArray>, offsets: Vec<usize>) -> PyResult<Self> {
+    fn from_array(values: &Bound<'py, PyUntypedArray>, offsets: Vec<usize>) -> PyResult<Self> {
         let contiguous = values
             .py()
             .import("numpy")?
@@ -82,7 +82,7 @@ impl<'py> HashSets<'py> {
     }
 
     /// The column numbers of each row of a SciPy matrix, without those of explicit zeros.
-    fn of_matrix(matrix: &Bound<'py, PyAny>, width: Width) -> PyResult<Self> {
+    fn from_matrix(matrix: &Bound<'py, PyAny>, width: Width) -> PyResult<Self> {
         let options = PyDict::new(matrix.py());
         options.set_item("copy", true)?;
         let matrix = matrix.call_method("tocsr", (), Some(&options))?;
@@ -101,7 +101,7 @@ impl<'py> HashSets<'py> {
         }
         let values = as_array(&indices.call_method1("astype", (dtype,))?)?;
         let offsets = read_offsets(&matrix.getattr("indptr")?, values.len())?;
-        HashSets::of_array(&values, offsets)
+        HashSets::from_array(&values, offsets)
     }
 
     /// The sets, checked to have the width of the scheme's hashes.

@@ -14,7 +14,7 @@ use simgpu_io::FieldPath;
 use simgpu_link::{ComparedField, Equivalents, LinkInMemory, RecordFields};
 
 use crate::columns::{Frame, path};
-use crate::errors::{OrRaise, input_error_at, of_run, parameter_error, to_python};
+use crate::errors::{OrRaise, input_error_at, parameter_error, run_error, to_python};
 use crate::json;
 use crate::options::{Options, process};
 use crate::pool;
@@ -36,13 +36,15 @@ pub(crate) fn link_records<'py>(
     let arguments = options.link_arguments(has_two, &names)?;
     let given = options.given("simgpu._links", "link", "link")?;
     let checked = given.check(arguments.modes());
-    checked.map_err(|error| of_run(py, error))?;
-    let mut task = arguments.task().map_err(|error| of_run(py, error))?;
+    checked.map_err(|error| run_error(py, error))?;
+    let mut task = arguments.task().map_err(|error| run_error(py, error))?;
     if let EqualNames::Sets(equivalents) = names {
         task.equivalents = equivalents;
     }
-    let mut fields = arguments.compared().map_err(|error| of_run(py, error))?;
-    let mut id = arguments.id_fields().map_err(|error| of_run(py, error))?;
+    let mut fields = arguments.compared().map_err(|error| run_error(py, error))?;
+    let mut id = arguments
+        .id_fields()
+        .map_err(|error| run_error(py, error))?;
     // Columns of tables have whole names.
     let parts = fields
         .iter_mut()
@@ -89,9 +91,9 @@ pub(crate) fn link_records<'py>(
     let mut json = Vec::new();
     found.report.write_json(&mut json)?;
     let report = json::parsed(py, &json)?;
-    let entities = found.entities.map(|rows| PyTable::of_batches(&[rows]));
+    let entities = found.entities.map(|rows| PyTable::from_batches(&[rows]));
     Ok((
-        PyTable::of_batches(&[found.links])?,
+        PyTable::from_batches(&[found.links])?,
         entities.transpose()?,
         report,
         found.report.page(),
@@ -144,7 +146,7 @@ impl<'py> Options<'py> {
             overwrite: false,
             shown: ShownArguments::default(),
             format: FormatArguments::default(),
-            records: self.of_records("id", "the name of a column, as a str")?,
+            records: self.record_arguments("id", "the name of a column, as a str")?,
             equivalents: match names {
                 EqualNames::File(path) => Some(path.clone()),
                 EqualNames::Sets(_) => None,

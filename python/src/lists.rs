@@ -46,7 +46,7 @@ pub(crate) fn for_each_lists(
             tokens += list.len();
             lists.push(list);
         }
-        each(Lists::Read(&Tokens::of_lists(&lists, first, weights)?))?;
+        each(Lists::Read(&Tokens::from_lists(&lists, first, weights)?))?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use simgpu_cli::options::Mode;
 use simgpu_passages::{PassagesInMemory, TextPassage};
 
 use crate::beside::{SidedIds, SidedRow};
-use crate::errors::{OrRaise, of_run};
+use crate::errors::{OrRaise, run_error};
 use crate::memory::ReferenceDocuments;
 use crate::options::Options;
 use crate::pool;
@@ -28,7 +28,7 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let given = options.given("simgpu._passages", "passages", "passages")?;
     let only_against = options.switch("only_against")?;
     let checked = given.check(&modes(&options, &arguments, only_against)?);
-    checked.map_err(|error| of_run(py, error))?;
+    checked.map_err(|error| run_error(py, error))?;
     let snap: SnapArgument = options.choice("snap")?;
     let snap = options.switch("cut")?.then(|| snap.snap());
     let data = options.data()?;
@@ -44,10 +44,10 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let mut display = Display::new(options.value("progress")?)?;
     let threads = options.threads()?;
     let found = if arguments.unit == PassageUnitArgument::Tokens {
-        let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
+        let (mut lists, mut reference_lists) = (Vec::new(), Vec::new());
         let tokens = documents.tokens(&mut lists)?;
         let reference = reference.as_ref();
-        let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+        let reference = reference.map(|reference| reference.tokens(py, &mut reference_lists));
         let reference = reference.transpose()?;
         pool::run(py, threads, &mut display, |progress| {
             Ok(search.find_against(&tokens, reference.as_ref(), progress))
@@ -155,7 +155,7 @@ fn table(
         // Rows of texts in memory fit.
         let row = |row: usize| u32::try_from(row).ok();
         let rows = found.iter().map(|passage| row(passage.row));
-        columns.push(("id", ids.documents.of_rows_or_null(rows)));
+        columns.push(("id", ids.documents.take_or_null(rows)));
         let sources = found.iter().map(|passage| {
             let source = row(passage.source_row)?;
             Some(if passage.in_reference {
@@ -164,7 +164,7 @@ fn table(
                 SidedRow::Document(source)
             })
         });
-        columns.push(("source_id", ids.of_rows_or_null(sources)));
+        columns.push(("source_id", ids.take_or_null(sources)));
     }
     PyTable::new(columns)
 }

@@ -22,7 +22,7 @@ use simgpu::error::{Error, Unsupported};
 use simgpu::progress::Progress;
 use simgpu_cli::arguments::{THREADS_PER_CORE, cores};
 
-use crate::errors::{OrRaise, of_panic, parameter_error, spelled, warn};
+use crate::errors::{OrRaise, panic_error, parameter_error, spelled, warn};
 use crate::progress::{Display, Watched};
 
 /// How often a caller looks for signals and shows progress.
@@ -85,7 +85,7 @@ pub(crate) fn run<T: Send>(
     closed?;
     match outcome {
         Ok(result) => result.or_raise(py),
-        Err(panic) => Err(of_panic(py, &*panic)),
+        Err(panic) => Err(panic_error(py, &*panic)),
     }
 }
 

@@ -13,7 +13,7 @@ use simgpu_ratings::{RatingsInMemory, RatingsTask, Recommendees};
 
 use crate::beside::Ids;
 use crate::columns::{Frame, path};
-use crate::errors::{input_error, of_run, parameter_error, to_python};
+use crate::errors::{input_error, parameter_error, run_error, to_python};
 use crate::json;
 use crate::options::Options;
 use crate::pool;
@@ -95,7 +95,7 @@ fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<
     let mut json = Vec::new();
     report.write_json(&mut json)?;
     let report = json::parsed(py, &json)?;
-    Ok((PyTable::of_batches(&rows)?, report))
+    Ok((PyTable::from_batches(&rows)?, report))
 }
 
 /// The exception for an error about ratings: rows have no file, and options another name than those of the command.
@@ -142,7 +142,7 @@ impl<'py> Options<'py> {
         let given = self.given("simgpu._ratings", asked.function(), "ratings")?;
         let checked = given.check(&arguments.modes());
         let task = checked.and_then(|()| arguments.task());
-        let task = task.map_err(|error| of_run(py, error))?;
+        let task = task.map_err(|error| run_error(py, error))?;
         match (task, self.value("users")?) {
             (RatingsTask::Recommend(task, _), Some(users)) => {
                 let users = Recommendees::Users(ids_of(&users)?);
@@ -189,7 +189,7 @@ impl<'py> Options<'py> {
             let checked = given.check(&[Mode::NoNames]);
             return checked
                 .map(|()| None)
-                .map_err(|error| of_run(self.py(), error));
+                .map_err(|error| run_error(self.py(), error));
         };
         let frame = Frame::new(&names, "names")?;
         let field =
@@ -217,7 +217,7 @@ fn ids_of(users: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(id) = users.extract::<String>() {
         return Ok(vec![id]);
     }
-    let ids = Ids::of_column(users.py(), &Column::called("users", users, None)?)?;
+    let ids = Ids::from_column(users.py(), &Column::called("users", users, None)?)?;
     Ok(match ids {
         Ids::Numbers(ids) => ids.iter().map(i64::to_string).collect(),
         Ids::Strings(ids) => ids,

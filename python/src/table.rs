@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PySlice};
 
 use crate::arguments::argument;
-use crate::arrow::{export_stream, of_arrow};
+use crate::arrow::{arrow_error, export_stream};
 
 /// A table of results, for Arrow and numpy.
 ///
@@ -37,16 +37,16 @@ impl PyTable {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let table = RecordBatch::try_new(schema, columns);
-        Ok(PyTable(table.map_err(of_arrow)?))
+        Ok(PyTable(table.map_err(arrow_error)?))
     }
 
     /// A table of batches of one schema, of which there is at least one. Counts become int64, as other integers of
     /// results are.
-    pub(crate) fn of_batches(batches: &[RecordBatch]) -> PyResult<Self> {
+    pub(crate) fn from_batches(batches: &[RecordBatch]) -> PyResult<Self> {
         let schema = batches
             .first()
             .map_or_else(|| Arc::new(Schema::empty()), |batch| batch.schema());
-        let table = arrow_select::concat::concat_batches(&schema, batches).map_err(of_arrow)?;
+        let table = arrow_select::concat::concat_batches(&schema, batches).map_err(arrow_error)?;
         let columns = schema.fields().iter().zip(table.columns());
         let columns = columns.map(|(field, column)| match column.data_type() {
             DataType::UInt64 => {
@@ -61,7 +61,7 @@ impl PyTable {
         });
         let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();
         let table = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
-        Ok(PyTable(table.map_err(of_arrow)?))
+        Ok(PyTable(table.map_err(arrow_error)?))
     }
 }
 
@@ -114,7 +114,7 @@ impl PyTable {
             row += bounds.step;
         }
         let taken = take_record_batch(&self.0, &UInt64Array::from(rows));
-        Ok(PyTable(taken.map_err(of_arrow)?))
+        Ok(PyTable(taken.map_err(arrow_error)?))
     }
 }
 

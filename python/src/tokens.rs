@@ -81,7 +81,7 @@ impl<'py> TokenList<'py> {
         let tokens = list_of_tokens(tokens, row, weights)?;
         match tokens.iter_borrowed().next() {
             Some(first) if is_number(first)? => {
-                Digits::of_numbers(&tokens, row).map(TokenList::Digits)
+                Digits::from_numbers(&tokens, row).map(TokenList::Digits)
             }
             _ => Ok(TokenList::Objects(tokens)),
         }
@@ -124,7 +124,7 @@ impl Digits {
     }
 
     /// Those of Python's integers, of any size, or of numpy's.
-    fn of_numbers(numbers: &Bound<'_, PyTuple>, row: usize) -> PyResult<Self> {
+    fn from_numbers(numbers: &Bound<'_, PyTuple>, row: usize) -> PyResult<Self> {
         let mut digits = Digits::default();
         for number in numbers.iter_borrowed() {
             if !is_number(number)? {
@@ -142,7 +142,7 @@ impl Digits {
     }
 
     /// Those of an Arrow array; `None` if it has no integers.
-    pub(crate) fn of_array(array: &ArrayRef) -> Option<Self> {
+    pub(crate) fn from_array(array: &ArrayRef) -> Option<Self> {
         let mut digits = Digits::default();
         macro_rules! push {
             ($type:ty) => {{

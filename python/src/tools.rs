@@ -10,7 +10,7 @@ use simgpu_cli::commands::compare::TextComparer;
 use simgpu_cli::commands::sample::SampleSurvey;
 use simgpu_cli::commands::{selftest as selftest_page, tune as tune_page};
 
-use crate::errors::{defect_error, of_run, spelled, warn};
+use crate::errors::{defect_error, run_error, spelled, warn};
 use crate::json;
 use crate::options::Options;
 use crate::pool;
@@ -40,7 +40,7 @@ pub(crate) fn tune<'py>(
         };
         Ok(tune())
     })?;
-    let (tuning, surveyed) = tuned.map_err(|error| of_run(py, error))?;
+    let (tuning, surveyed) = tuned.map_err(|error| run_error(py, error))?;
     let data = PyDict::new(py);
     data.set_item("threshold", tuning.threshold)?;
     data.set_item("num_perm", tuning.num_perm)?;
@@ -134,7 +134,7 @@ pub(crate) fn compare<'py>(
         };
         Ok(compare())
     })?;
-    let (json, page, notices) = compared.map_err(|error| of_run(py, error))?;
+    let (json, page, notices) = compared.map_err(|error| run_error(py, error))?;
     for notice in notices {
         warn(py, &notice)?;
     }
@@ -191,7 +191,7 @@ pub(crate) fn selftest<'py>(
     let given = options.given(MODULE, "selftest", "selftest")?;
     let checked = machine.modes().and_then(|modes| given.check(modes));
     let resolved = checked.and_then(|()| machine.resolve());
-    let (backend, hardware) = resolved.map_err(|error| of_run(py, error))?;
+    let (backend, hardware) = resolved.map_err(|error| run_error(py, error))?;
     let selftest = Selftest {
         backend,
         isa: machine.names_isa().then_some(hardware.isa),
@@ -199,7 +199,7 @@ pub(crate) fn selftest<'py>(
         gpu: hardware.gpu,
     };
     let checks = pool::run(py, None, &mut Display::default(), |_| selftest.run())?;
-    let page = selftest_page::page(&checks).map_err(|error| of_run(py, error))?;
+    let page = selftest_page::page(&checks).map_err(|error| run_error(py, error))?;
     let failed = selftest_page::failed(&checks);
     if failed > 0 {
         let message = format!(

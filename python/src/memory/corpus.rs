@@ -110,11 +110,11 @@ impl CollectedPairs {
         ];
         if let Some(ids) = ids {
             if found.counts.reference.is_none() {
-                columns.push(("left_id", ids.documents.of_rows(left())));
-            } else if let Some(of_reference) = ids.reference {
-                columns.push(("left_id", of_reference.of_rows(left())));
+                columns.push(("left_id", ids.documents.take(left())));
+            } else if let Some(reference_ids) = ids.reference {
+                columns.push(("left_id", reference_ids.take(left())));
             }
-            columns.push(("right_id", ids.documents.of_rows(right())));
+            columns.push(("right_id", ids.documents.take(right())));
         }
         let parts = parts(parameters, &found.counts, &found.timings)?;
         let reported = json::of(parameters.py(), &PairsParameters::new(task))?;

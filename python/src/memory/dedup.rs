@@ -12,7 +12,7 @@ use simgpu::search::{Dedup, Deduplication};
 use simgpu_files::DeduplicationToShow;
 use simgpu_io::{DedupParameters, Parameters};
 
-use super::parts::{add_search, numbers, numbers_or_null, of_scheme, parts};
+use super::parts::{add_search, numbers, numbers_or_null, parts, scheme_parts};
 use super::prepared::Prepared;
 use super::reference::ReferenceDocuments;
 use crate::beside::{Ids, Preferred, SidedIds, SidedRow};
@@ -83,10 +83,10 @@ impl PyFound {
             ids: beside.ids.as_ref().map(Ids::json),
         };
         let page = if is_of_tokens {
-            let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
+            let (mut lists, mut reference_lists) = (Vec::new(), Vec::new());
             let documents = documents.tokens(&mut lists)?;
             let reference = reference.as_ref();
-            let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+            let reference = reference.map(|reference| reference.tokens(py, &mut reference_lists));
             let reference = reference.transpose()?;
             shown.page(&documents, reference.as_ref())
         } else {
@@ -124,7 +124,7 @@ fn dedup_of_signatures<'py>(
             Some(reference) => documents.dedup_against(&reference, &task, classes, progress),
         }
     })?;
-    let parameters = of_scheme(py, signatures.scheme())?;
+    let parameters = scheme_parts(py, signatures.scheme())?;
     add_search(&parameters, &search, found.candidates, signatures.scheme())?;
     let ids = beside.sided_ids(None);
     deduplicated(&parameters, &found, &task, signatures.rows(), ids)
@@ -223,14 +223,14 @@ fn removed(found: &Deduplication, ids: Option<SidedIds<'_>>) -> PyResult<PyTable
         ("found_by", Arc::new(found_by)),
     ];
     if found.counts.reference.is_some() {
-        let of_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
-        let of_reference = removals().map(|removal| removal.and_then(of_reference));
-        columns.insert(2, ("reference", numbers_or_null(of_reference)));
+        let kept_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
+        let reference_rows = removals().map(|removal| removal.and_then(kept_reference));
+        columns.insert(2, ("reference", numbers_or_null(reference_rows)));
     }
     if let Some(ids) = ids {
-        columns.push(("id", ids.documents.of_rows(rows())));
+        columns.push(("id", ids.documents.take(rows())));
         let kept = removals().map(|removal| removal.map(|of| sided(of.kept, reference)));
-        columns.push(("kept_id", ids.of_rows_or_null(kept)));
+        columns.push(("kept_id", ids.take_or_null(kept)));
     }
     PyTable::new(columns)
 }

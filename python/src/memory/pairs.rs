@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::corpus::CollectedPairs;
-use super::parts::{add_search, of_scheme};
+use super::parts::{add_search, scheme_parts};
 use super::prepared::Prepared;
 use super::reference::ReferenceDocuments;
 use crate::options::Options;
@@ -60,7 +60,7 @@ fn pairs_of_signatures<'py>(
             Some(reference) => documents.pairs_against(&reference, &task, progress, each),
         })
     })?;
-    let parameters = of_scheme(py, signatures.scheme())?;
+    let parameters = scheme_parts(py, signatures.scheme())?;
     add_search(
         &parameters,
         &search,

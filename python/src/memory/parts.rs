@@ -12,7 +12,7 @@ use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Search};
 
 /// The parameters of a scheme, as `report.json` of the command names them.
-pub(super) fn of_scheme<'py>(py: Python<'py>, scheme: &Scheme) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn scheme_parts<'py>(py: Python<'py>, scheme: &Scheme) -> PyResult<Bound<'py, PyDict>> {
     let parameters = PyDict::new(py);
     parameters.set_item("scheme", scheme.to_string())?;
     parameters.set_item("seed", scheme.seed())?;
@@ -55,12 +55,12 @@ pub(super) fn add_search(
 /// What the results of both searches have in common.
 pub(super) fn parts<'py>(
     parameters: &Bound<'py, PyDict>,
-    of_run: &Counts,
+    found: &Counts,
     timings: &Timings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = parameters.py();
     let parts = PyDict::new(py);
-    parts.set_item("counts", counts(py, of_run)?)?;
+    parts.set_item("counts", counts(py, found)?)?;
     parts.set_item("parameters", parameters)?;
     parts.set_item("stages", stages(py, timings)?)?;
     Ok(parts)

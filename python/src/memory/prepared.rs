@@ -16,10 +16,10 @@ use simgpu_cli::arguments::{
 use simgpu_cli::options::{Given, Mode};
 
 use super::corpus::Corpus;
-use super::parts::{add_search, of_scheme};
+use super::parts::{add_search, scheme_parts};
 use super::reference::ReferenceDocuments;
 use crate::engines::Engines;
-use crate::errors::{OrRaise, of_run, parameter_error};
+use crate::errors::{OrRaise, parameter_error, run_error};
 use crate::options::{MIB, Options};
 use crate::pool;
 use crate::progress::Display;
@@ -45,10 +45,10 @@ impl Prepared {
         let scheme = options.scheme_in_memory()?;
         let within = options.within()?;
         let shingling = options.value("shingling")?;
-        let mut shingling = PyShingling::of_argument(shingling.as_ref())?;
+        let mut shingling = PyShingling::from_argument(shingling.as_ref())?;
         if let Some((name, weighting)) = options.weighting(within)? {
             let own = shingling
-                .unwrap_or_else(|| PyShingling::of_unit(Shingling::of_scheme(&scheme).unit));
+                .unwrap_or_else(|| PyShingling::from_unit(Shingling::of_scheme(&scheme).unit));
             shingling = Some(own.with_weighting(py, name, weighting)?);
         }
         let backend: String = options.required("backend", "the name of a backend, as a str")?;
@@ -162,7 +162,7 @@ impl Options<'_> {
     fn within(&self) -> PyResult<Option<Within>> {
         let within = self.optional("within", "a whole number, from 0 on")?;
         requested_distance(self.optional_choice("distance")?, within)
-            .map_err(|error| of_run(self.py(), error))
+            .map_err(|error| run_error(self.py(), error))
     }
 
     fn candidate_method(
@@ -173,15 +173,17 @@ impl Options<'_> {
     ) -> PyResult<CandidateMethod> {
         let named = self.optional_choice("candidates")?;
         let threshold = self.banding()?.threshold;
-        let of_lsh = [
+        let lsh_arguments = [
             ("bands", self.value("bands")?.is_some()),
             ("rows", self.value("rows")?.is_some()),
             ("scheme", *scheme != Scheme::default()),
             ("backend", backend != Backend::Auto),
         ];
-        let asks_for_lsh = of_lsh.iter().any(|(_, is_given)| *is_given);
+        let asks_for_lsh = lsh_arguments.iter().any(|(_, is_given)| *is_given);
         let has_threshold = threshold.to_bits() != DEFAULT_THRESHOLD.to_bits();
-        let given = of_lsh.into_iter().chain([("threshold", has_threshold)]);
+        let given = lsh_arguments
+            .into_iter()
+            .chain([("threshold", has_threshold)]);
         let given = given.filter(|(_, is_given)| *is_given);
         let given = Given::new("pairs", given.map(|(name, _)| name.to_owned()));
         let checked = given.check(modes_of_method(named, within));
@@ -189,7 +191,7 @@ impl Options<'_> {
             Some(_) => method_within(named),
             None => Ok(candidate_method(named, asks_for_lsh)),
         });
-        method.map_err(|error| of_run(self.py(), error))
+        method.map_err(|error| run_error(self.py(), error))
     }
 }
 
@@ -199,10 +201,10 @@ impl Prepared {
         let search = &self.search;
         let given = options.given("simgpu._dedup", command, command)?;
         let is_join = search.candidates == CandidateMethod::Join || search.within.is_some();
-        let of_buckets: &[Mode] = if is_join { &[Mode::NoBuckets] } else { &[] };
+        let bucket_modes: &[Mode] = if is_join { &[Mode::NoBuckets] } else { &[] };
         let modes = modes_of_search(search, self.engines.on_cpu());
-        let checked = modes.and_then(|modes| given.check(&[of_buckets, modes].concat()));
-        checked.map_err(|error| of_run(options.py(), error))
+        let checked = modes.and_then(|modes| given.check(&[bucket_modes, modes].concat()));
+        checked.map_err(|error| run_error(options.py(), error))
     }
 
     /// Runs a search on the pool, over the texts or lists of tokens of a column, and of the reference if there is one.
@@ -215,9 +217,9 @@ impl Prepared {
         tokens: impl FnOnce(Corpus<'_, Tokens<'_>>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
     ) -> PyResult<T> {
         if self.engines.on_cpu().takes_tokens() {
-            let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
+            let (mut lists, mut reference_lists) = (Vec::new(), Vec::new());
             let documents = documents.tokens(&mut lists)?;
-            let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+            let reference = reference.map(|reference| reference.tokens(py, &mut reference_lists));
             let reference = reference.transpose()?;
             let all = std::iter::once(&documents).chain(&reference);
             let bytes = all.map(|tokens| {
@@ -258,7 +260,7 @@ impl Prepared {
         let engine = self.engines.on_cpu();
         let (shingler, search) = (engine.shingler(), &self.search);
         let shingling = shingler.shingling();
-        let parameters = of_scheme(py, engine.scheme())?;
+        let parameters = scheme_parts(py, engine.scheme())?;
         parameters.set_item("hash", shingler.hash().to_string())?;
         parameters.set_item("unit", shingling.unit.to_string())?;
         if shingling.unit.takes_size() {

@@ -84,7 +84,7 @@ impl<'py> Options<'py> {
         let py = self.py();
         let documents = frame.take("column", &column)?;
         let ids = if frame.has(&id)? {
-            Some(Ids::of_column(py, &frame.take("id", &id)?)?)
+            Some(Ids::from_column(py, &frame.take("id", &id)?)?)
         } else {
             None
         };

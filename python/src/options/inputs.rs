@@ -92,7 +92,7 @@ impl<'py> Options<'py> {
             weights_field: self.optional("weights_field", "the name of a field, as a str")?,
             weights: self.optional_choice("weights")?,
             weight_scale: self.optional("weight_scale", "a power of two")?,
-            records: self.of_records("id_field", "the name of a field, as a str")?,
+            records: self.record_arguments("id_field", "the name of a field, as a str")?,
             selection: self.selection()?,
         })
     }
@@ -107,7 +107,7 @@ impl<'py> Options<'py> {
     }
 
     /// The ids of records, which the option `id` names, and what is done with bad records.
-    pub(crate) fn of_records(&self, id: &str, expected: &str) -> PyResult<RecordArguments> {
+    pub(crate) fn record_arguments(&self, id: &str, expected: &str) -> PyResult<RecordArguments> {
         Ok(RecordArguments {
             id_field: self.optional(id, expected)?,
             unique_ids: self.switch("unique_ids")?,

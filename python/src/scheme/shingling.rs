@@ -12,7 +12,7 @@ use simgpu_cli::arguments::unit_modes;
 use simgpu_cli::options::Given;
 
 use crate::arguments::{optional_argument, refused};
-use crate::errors::{OrRaise, of_run, parameter_error};
+use crate::errors::{OrRaise, parameter_error, run_error};
 
 /// How a document becomes a set of shingles.
 ///
@@ -93,7 +93,7 @@ impl PyShingling {
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
         let given = Given::new("sign", given.map(|(name, _)| name.to_owned()));
         let checked = given.check(unit_modes(&unit));
-        checked.map_err(|error| of_run(py, error))?;
+        checked.map_err(|error| run_error(py, error))?;
         let scale = optional_argument(weight_scale, "weight_scale", "a power of two, such as 16")?;
         let hash: Option<String> = optional_argument(hash, "hash", "the name of a hash, as a str")?;
         Ok(PyShingling {
@@ -230,7 +230,7 @@ impl PyShingling {
     }
 
     /// The shingling that an argument is or names; `None` for the scheme's.
-    pub(crate) fn of_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+    pub(crate) fn from_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         let Some(argument) = argument else {
             return Ok(None);
         };
@@ -244,11 +244,11 @@ impl PyShingling {
             )));
         };
         let unit = unit_of(argument.py(), "shingling", unit, None)?;
-        Ok(Some(PyShingling::of_unit(unit)))
+        Ok(Some(PyShingling::from_unit(unit)))
     }
 
     /// Shingles of a unit, with the defaults of the scheme.
-    pub(crate) fn of_unit(unit: Unit) -> Self {
+    pub(crate) fn from_unit(unit: Unit) -> Self {
         PyShingling {
             unit,
             size: None,
@@ -332,8 +332,8 @@ fn unit_of(
     name: &str,
     stop_words: Option<&[String]>,
 ) -> PyResult<Unit> {
-    let of_words = |words: &[String]| words.iter().map(String::as_str).collect();
-    let stop_words_of = |words: Option<&[String]>| words.map_or_else(StopWords::english, of_words);
+    let as_strs = |words: &[String]| words.iter().map(String::as_str).collect();
+    let stop_words_of = |words: Option<&[String]>| words.map_or_else(StopWords::english, as_strs);
     let units = [
         Unit::Words,
         Unit::Bytes,

@@ -62,7 +62,7 @@ pub(super) fn hit_table(
     if let Some(ids) = ids {
         // Rows of texts in memory fit.
         let rows = all().map(|(row, _)| u32::try_from(row).ok());
-        columns.push(("id", ids.of_rows_or_null(rows)));
+        columns.push(("id", ids.take_or_null(rows)));
     }
     PyTable::new(columns)
 }

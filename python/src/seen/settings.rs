@@ -94,14 +94,14 @@ impl Parameters {
         let candidates = match named(py, "kind", kind, &KINDS)?.unwrap_or(IndexKind::Lsh) {
             IndexKind::Lsh => CandidateMethod::Lsh,
             IndexKind::Exact => {
-                let of_signatures = [
+                let signature_options = [
                     ("bands", bands),
                     ("rows", rows),
                     ("scheme", given_scheme),
                     ("num_perm", num_perm),
                     ("seed", seed),
                 ];
-                refuse_signatures(py, &of_signatures)?;
+                refuse_signatures(py, &signature_options)?;
                 CandidateMethod::Join
             }
         };
@@ -111,7 +111,7 @@ impl Parameters {
         };
         let verification = named(py, "verify", verify, &VERIFICATIONS)?.unwrap_or(default);
         let measure = named(py, "measure", measure, &MEASURES)?.unwrap_or(Measure::Jaccard);
-        let shingling = PyShingling::of_argument(shingling)?;
+        let shingling = PyShingling::from_argument(shingling)?;
         let builder = builder(py, &scheme, shingling.as_ref())?;
         let threshold = threshold.unwrap_or(DEFAULT_THRESHOLD);
         Ok(Parameters {
@@ -140,8 +140,8 @@ impl Parameters {
 }
 
 /// Refuses what an index without signatures has no use for.
-fn refuse_signatures(py: Python<'_>, of_signatures: &[(&str, Given<'_, '_>)]) -> PyResult<()> {
-    match of_signatures.iter().find(|(_, given)| given.is_some()) {
+fn refuse_signatures(py: Python<'_>, signature_options: &[(&str, Given<'_, '_>)]) -> PyResult<()> {
+    match signature_options.iter().find(|(_, given)| given.is_some()) {
         Some((name, _)) => Err(parameter_error(
             py,
             format!("{name} has no effect with kind=\"exact\", which has no signatures; omit it"),

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use simgpu::scheme::Values;
 
 use super::slots::SlotBuffer;
-use crate::arrow::{Chunks, of_arrow};
+use crate::arrow::{Chunks, arrow_error};
 use crate::errors::parameter_error;
 
 /// The slots of an array of two dimensions: a copy, or, if allowed and possible, its memory.
@@ -26,10 +26,10 @@ pub(super) fn slots_of(array: &Bound<'_, PyUntypedArray>, copies: bool) -> PyRes
             .call_method("array", (array,), Some(&options))?
     };
     if let Ok(slots) = owned.cast::<PyArray2<u32>>() {
-        return SlotBuffer::of_narrow(slots);
+        return SlotBuffer::from_narrow(slots);
     }
     if let Ok(slots) = owned.cast::<PyArray2<u64>>() {
-        return SlotBuffer::of_wide(slots);
+        return SlotBuffer::from_wide(slots);
     }
     let dtype = array.dtype();
     Err(PyTypeError::new_err(format!(
@@ -63,7 +63,7 @@ pub(super) fn slots_of_arrow(py: Python<'_>, chunks: &Chunks) -> PyResult<(usize
         [one] => one.clone(),
         many => {
             let many: Vec<&dyn Array> = many.iter().map(|values| &**values).collect();
-            arrow_select::concat::concat(&many).map_err(of_arrow)?
+            arrow_select::concat::concat(&many).map_err(arrow_error)?
         }
     };
     let slots = if let Some(values) = values.as_any().downcast_ref::<UInt32Array>() {

@@ -236,7 +236,7 @@ impl PySignatures {
             ))
         })?;
         estimates.resize(len, 0.0);
-        let of_row = |(i, estimates): (usize, &mut [f64])| {
+        let estimate_row = |(i, estimates): (usize, &mut [f64])| {
             for (j, estimate) in estimates.iter_mut().enumerate() {
                 *estimate = JaccardEstimate::between(this.at(i), other.at(j))?.jaccard();
             }
@@ -244,12 +244,12 @@ impl PySignatures {
         };
         if len * this.scheme.num_perm() < INLINE_SLOTS {
             let mut each = estimates.chunks_mut(columns.max(1)).enumerate();
-            each.try_for_each(of_row).or_raise(py)?;
+            each.try_for_each(estimate_row).or_raise(py)?;
         } else {
             pool::run(py, None, &mut Display::default(), |progress| {
                 for (block, rows) in estimates.chunks_mut(columns.max(1) * BLOCK).enumerate() {
                     let each = rows.par_chunks_mut(columns.max(1)).enumerate();
-                    each.try_for_each(|(i, row)| of_row((block * BLOCK + i, row)))?;
+                    each.try_for_each(|(i, row)| estimate_row((block * BLOCK + i, row)))?;
                     simgpu::progress::advance(progress, block as u64, 0, 0)?;
                 }
                 Ok(())
@@ -270,7 +270,7 @@ impl PySignatures {
             return Err(Error::from(Conflict::RowCounts { left, right })).or_raise(py);
         }
         let merged = py.detach(|| self.merged(other)).or_raise(py)?;
-        Ok(self.with(SlotBuffer::of_vec(merged)))
+        Ok(self.with(SlotBuffer::from_vec(merged)))
     }
 
     /// The signatures with fewer bits per slot (Li and König 2010), for less memory.
@@ -451,7 +451,7 @@ impl PySignatures {
                 _ => return Err(Error::from(Conflict::SlotWidths)).or_raise(py),
             }
         }
-        Ok(first.with(SlotBuffer::of_vec(slots)))
+        Ok(first.with(SlotBuffer::from_vec(slots)))
     }
 
     /// Writes the signatures to a file that :meth:`load`, ``simgpu pairs --signatures`` and ``pairs_signatures`` read.

@@ -16,7 +16,7 @@ use super::PySignatures;
 use super::arrays::matrix_of_values;
 use super::slots::SlotBuffer;
 use crate::arguments::argument;
-use crate::arrow::of_arrow;
+use crate::arrow::arrow_error;
 use crate::errors::parameter_error;
 use crate::scheme::PyScheme;
 
@@ -28,13 +28,13 @@ impl PySignatures {
         banding: Banding,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let (slots, num_perm) = (self.view(), self.scheme.num_perm());
-        let of_row = |row: usize| {
+        let row_keys = |row: usize| {
             (0..).zip(0..banding.bands()).map(move |(band, first)| {
                 let start = row * num_perm + first * banding.rows();
                 band_key(band, slots.range(start..start + banding.rows()))
             })
         };
-        let keys: Vec<u64> = py.detach(|| (0..self.rows()).flat_map(of_row).collect());
+        let keys: Vec<u64> = py.detach(|| (0..self.rows()).flat_map(row_keys).collect());
         matrix_of_values(py, [self.rows(), banding.bands()], keys)
     }
 
@@ -147,7 +147,7 @@ impl PySignatures {
         let values = self.slots.array();
         let item = Arc::new(Field::new("item", values.data_type().clone(), false));
         let num_perm = i32::try_from(self.scheme.num_perm())?;
-        FixedSizeListArray::try_new(item, num_perm, values, None).map_err(of_arrow)
+        FixedSizeListArray::try_new(item, num_perm, values, None).map_err(arrow_error)
     }
 }
 

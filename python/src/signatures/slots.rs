@@ -22,7 +22,7 @@ impl RefUnwindSafe for Held {}
 
 impl SlotBuffer {
     /// Takes over the memory of a vector.
-    pub(crate) fn of_vec(slots: SlotVec) -> Self {
+    pub(crate) fn from_vec(slots: SlotVec) -> Self {
         SlotBuffer(match slots {
             Values::U32(slots) => Values::U32(slots.into()),
             Values::U64(slots) => Values::U64(slots.into()),
@@ -30,12 +30,12 @@ impl SlotBuffer {
     }
 
     /// Shares the memory of a C-contiguous array.
-    pub(crate) fn of_narrow(array: &Bound<'_, PyArray2<u32>>) -> PyResult<Self> {
+    pub(crate) fn from_narrow(array: &Bound<'_, PyArray2<u32>>) -> PyResult<Self> {
         Ok(SlotBuffer(Values::U32(shared(array)?)))
     }
 
     /// Shares the memory of a C-contiguous array.
-    pub(crate) fn of_wide(array: &Bound<'_, PyArray2<u64>>) -> PyResult<Self> {
+    pub(crate) fn from_wide(array: &Bound<'_, PyArray2<u64>>) -> PyResult<Self> {
         Ok(SlotBuffer(Values::U64(shared(array)?)))
     }
 

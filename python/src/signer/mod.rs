@@ -80,7 +80,7 @@ impl PySigner {
             optional_argument(num_perm, "num_perm", NUM_PERM)?,
             optional_argument(seed, "seed", SEED)?,
         )?;
-        let shingling = PyShingling::of_argument(shingling)?;
+        let shingling = PyShingling::from_argument(shingling)?;
         let backend: Option<String> =
             optional_argument(backend, "backend", "the name of a backend, as a str")?;
         let backend = match backend {
@@ -112,7 +112,7 @@ impl PySigner {
         let shingler = self.engines.on_cpu().shingler();
         let unit = shingler.shingling().unit.clone();
         let given = self.shingling.clone();
-        let given = given.unwrap_or_else(|| PyShingling::of_unit(unit));
+        let given = given.unwrap_or_else(|| PyShingling::from_unit(unit));
         given.completed(shingler.shingling(), shingler.hash())
     }
 
@@ -328,7 +328,7 @@ impl PySigner {
         if let Some(engines) = self.for_tokens.get() {
             return Ok(engines);
         }
-        let shingling = PyShingling::of_unit(Unit::Tokens);
+        let shingling = PyShingling::from_unit(Unit::Tokens);
         let engines = open(py, &self.scheme, Some(&shingling), self.backend)?;
         Ok(self.for_tokens.get_or_init(|| engines))
     }
@@ -382,15 +382,15 @@ impl PySigner {
         let slots = match target {
             Target::New(mut signatures) => {
                 signed(signatures.slots_mut())?;
-                SlotBuffer::of_vec(signatures.into_slots())
+                SlotBuffer::from_vec(signatures.into_slots())
             }
             Target::Narrow(array) => {
                 signed(SlotsMut::U32(written(&array)?.as_slice_mut()?))?;
-                SlotBuffer::of_narrow(&array)?
+                SlotBuffer::from_narrow(&array)?
             }
             Target::Wide(array) => {
                 signed(SlotsMut::U64(written(&array)?.as_slice_mut()?))?;
-                SlotBuffer::of_wide(&array)?
+                SlotBuffer::from_wide(&array)?
             }
         };
         Ok(PySignatures::new(scheme, slots))

@@ -90,7 +90,7 @@ pub(crate) fn read_hashes(kind: PermutationScheme, hashes: &Bound<'_, PyAny>) ->
     let converted = convert(kind, hashes).map_err(|error| match kind {
         PermutationScheme::Legacy => error,
         PermutationScheme::Affine32 | PermutationScheme::Affine64 => {
-            of_overflow(hashes.py(), error, |problem| {
+            overflow_error(hashes.py(), error, |problem| {
                 hash_out_of_range(kind, problem)
             })
         }
@@ -114,7 +114,7 @@ fn read_checked(
 ) -> PyResult<SlotVec> {
     let out_of_range = || format!("{what} out of range for scheme '{}'", kind.name());
     if let Ok(array) = values.cast::<PyUntypedArray>() {
-        if let Some(slots) = of_same_type(kind, array) {
+        if let Some(slots) = slots_of_type(kind, array) {
             return Ok(slots);
         }
         if !fits(kind, array)? {
@@ -125,7 +125,7 @@ fn read_checked(
     }
     let converted = convert(kind, values).map_err(|error| {
         let message = |problem: &str| format!("{}: {problem}", out_of_range());
-        of_overflow(values.py(), error, message)
+        overflow_error(values.py(), error, message)
     })?;
     read_converted(kind, converted)
 }
@@ -189,7 +189,7 @@ fn refuse_out_of_range(kind: PermutationScheme, values: &Bound<'_, PyAny>) -> Py
 }
 
 /// A `ValueError` in place of an `OverflowError`.
-fn of_overflow(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> String) -> PyErr {
+fn overflow_error(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> String) -> PyErr {
     if !error.is_instance_of::<PyOverflowError>(py) {
         return error;
     }
@@ -200,7 +200,7 @@ fn of_overflow(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> Strin
 
 fn read_converted(kind: PermutationScheme, array: Bound<'_, PyAny>) -> PyResult<SlotVec> {
     let array = array.cast::<PyUntypedArray>()?;
-    of_same_type(kind, array).ok_or_else(|| {
+    slots_of_type(kind, array).ok_or_else(|| {
         let dimensions = array.ndim();
         PyValueError::new_err(format!(
             "the values have {dimensions} dimensions; give a sequence of numbers"
@@ -209,7 +209,7 @@ fn read_converted(kind: PermutationScheme, array: Bound<'_, PyAny>) -> PyResult<
 }
 
 /// The values of a one-dimensional array of the scheme's type.
-fn of_same_type(kind: PermutationScheme, array: &Bound<'_, PyUntypedArray>) -> Option<SlotVec> {
+fn slots_of_type(kind: PermutationScheme, array: &Bound<'_, PyUntypedArray>) -> Option<SlotVec> {
     match kind {
         PermutationScheme::Affine32 => copied::<u32>(array).map(Values::U32),
         PermutationScheme::Legacy | PermutationScheme::Affine64 => {

@@ -20,7 +20,7 @@ pub(crate) fn text_signer<'a>(
         return Err(parameter_error(py, message));
     };
     let scheme = permutations.scheme().preset().or_raise(py)?;
-    let shingling = match PyShingling::of_argument(shingling)? {
+    let shingling = match PyShingling::from_argument(shingling)? {
         Some(shingling) => shingling.resolve(&scheme).or_raise(py)?,
         None => Shingling::of_scheme(&scheme),
     };

@@ -42,7 +42,7 @@ impl<'py> Column<'py> {
     ) -> PyResult<Self> {
         refuse_single(called, data)?;
         if data.hasattr("tocsr")? {
-            return of_matrix(data).map(Column::Arrow);
+            return matrix_chunks(data).map(Column::Arrow);
         }
         let selected = match column {
             Some(column) => Some(select(data, column)?),
@@ -88,9 +88,9 @@ impl<'py> Column<'py> {
                 for (row, tokens) in objects.iter_borrowed().enumerate() {
                     lists.push(TokenList::new(tokens, row, &mut weights)?);
                 }
-                Tokens::of_lists(lists, 0, weights)
+                Tokens::from_lists(lists, 0, weights)
             }
-            Column::Arrow(chunks) => Tokens::of_arrow(chunks),
+            Column::Arrow(chunks) => Tokens::from_arrow(chunks),
         }
     }
 
@@ -206,7 +206,7 @@ fn column_at<'py>(frame: &Bound<'py, PyAny>, index: usize) -> PyResult<Bound<'py
 }
 
 /// The column numbers of the nonzero values in each row of a SciPy matrix, as lists.
-fn of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Chunks> {
+fn matrix_chunks(matrix: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     let options = PyDict::new(matrix.py());
     options.set_item("copy", true)?;
     let matrix = matrix.call_method("tocsr", (), Some(&options))?;

@@ -37,11 +37,11 @@ pub(super) fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> P
             let mut values = Vec::with_capacity(dictionary.values().len());
             push_texts(dictionary.values(), &mut values)?;
             let keys = keys_of(dictionary);
-            let of_row = keys
+            let row_texts = keys
                 .iter()
                 .enumerate()
                 .map(|(row, key)| if array.is_null(row) { "" } else { values[*key] });
-            texts.extend(of_row);
+            texts.extend(row_texts);
         }
         DataType::Utf8 => {
             let values = array.as_string::<i32>().iter();

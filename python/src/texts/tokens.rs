@@ -140,7 +140,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The tokens of lists, of which `first` is the row of the first, with the weights of dicts.
-    pub(crate) fn of_lists(
+    pub(crate) fn from_lists(
         lists: &'a [TokenList<'_>],
         first: usize,
         weights: Option<Vec<f64>>,
@@ -156,9 +156,9 @@ impl<'a> Tokens<'a> {
         Tokens::new(vec![TokenChunk { rows, tokens }]).weighted(weights)
     }
 
-    pub(super) fn of_arrow(chunks: &'a Chunks) -> PyResult<Self> {
+    pub(super) fn from_arrow(chunks: &'a Chunks) -> PyResult<Self> {
         let mut first = 0;
-        let mut of_chunk = |array: &'a ArrayRef| {
+        let mut read_chunk = |array: &'a ArrayRef| {
             let wrong = || {
                 PyTypeError::new_err(format!(
                     "documents have the Arrow type {}; give lists of strings, binaries or integers",
@@ -171,7 +171,7 @@ impl<'a> Tokens<'a> {
             let tokens = match values.data_type() {
                 // Such lists are empty or null.
                 DataType::Null => TokenBytes::Borrowed(Bytes::Slices(Vec::new())),
-                _ => match Digits::of_array(values) {
+                _ => match Digits::from_array(values) {
                     Some(digits) => TokenBytes::Digits(digits),
                     None => TokenBytes::Borrowed(Bytes::of(values).ok_or_else(wrong)?),
                 },
@@ -179,16 +179,16 @@ impl<'a> Tokens<'a> {
             Ok(TokenChunk { rows, tokens })
         };
         let arrays = chunks.arrays.iter();
-        let chunks = arrays.map(&mut of_chunk).collect::<PyResult<_>>()?;
+        let chunks = arrays.map(&mut read_chunk).collect::<PyResult<_>>()?;
         Ok(Tokens::new(chunks))
     }
 
     /// The bytes of all tokens of a document.
     pub(crate) fn bytes(&self, row: usize) -> usize {
-        self.of_row(row).map(<[u8]>::len).sum()
+        self.row_tokens(row).map(<[u8]>::len).sum()
     }
 
-    fn of_row(&self, row: usize) -> impl Iterator<Item = &[u8]> {
+    fn row_tokens(&self, row: usize) -> impl Iterator<Item = &[u8]> {
         let (tokens, range) = self.range(row);
         range.map(|index| tokens.value(index))
     }
@@ -213,12 +213,12 @@ impl Documents for Tokens<'_> {
                 (TokenBytes::Borrowed(Bytes::Slices(all)), range) => {
                     Box::new(all[range].iter().copied())
                 }
-                _ => Box::new(self.of_row(row)),
+                _ => Box::new(self.row_tokens(row)),
             });
         };
         let range = self.chunks[0].rows[row].clone();
         let weights = weights[range].iter().copied();
-        Document::Weighted(Box::new(self.of_row(row).zip(weights)))
+        Document::Weighted(Box::new(self.row_tokens(row).zip(weights)))
     }
 }
 
@@ -230,14 +230,14 @@ pub(super) fn lists_of(array: &ArrayRef) -> Option<(Vec<Range<usize>>, &ArrayRef
         DataType::List(_) => {
             let lists = array.as_list::<i32>();
             let bounds = lists.value_offsets().windows(2);
-            let of_row = |bound: &[i32]| offset(bound[0].into())..offset(bound[1].into());
-            (bounds.map(of_row).collect(), lists.values())
+            let range = |bound: &[i32]| offset(bound[0].into())..offset(bound[1].into());
+            (bounds.map(range).collect(), lists.values())
         }
         DataType::LargeList(_) => {
             let lists = array.as_list::<i64>();
             let bounds = lists.value_offsets().windows(2);
-            let of_row = |bound: &[i64]| offset(bound[0])..offset(bound[1]);
-            (bounds.map(of_row).collect(), lists.values())
+            let range = |bound: &[i64]| offset(bound[0])..offset(bound[1]);
+            (bounds.map(range).collect(), lists.values())
         }
         DataType::FixedSizeList(_, size) => {
             let lists = array.as_fixed_size_list();
