@@ -223,7 +223,7 @@ fn a_build_goes_on_after_an_id_that_occurs_twice() {
     let build = "index build old.jsonl --index seen";
     let says = [
         "is the id of two records",
-        "with a changed input, pass --restart to discard the checkpoint in seen",
+        "if you changed an input, pass --restart, too: it discards the checkpoint in seen",
     ];
     place.run(build).refused(1, &says);
     let built = place

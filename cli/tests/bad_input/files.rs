@@ -104,8 +104,9 @@ fn short_rests_of_a_stream_are_named() {
     ] {
         for rest in [&b"a"[..], b"abc", b"\n", b"<html>"] {
             place.write(name, [&stream[..], rest].concat());
-            let says =
-                format!("{name}: bytes that are not {kind} follow the {kind} stream; cut them off");
+            let says = format!(
+                "{name}: bytes that are not {kind} follow the {kind} stream; get the file again"
+            );
             every_command_refuses(&place, name, &[&says]);
         }
         for len in 1..=magic.len() {
@@ -283,7 +284,7 @@ fn a_column_of_another_type_is_refused() {
     place.write("in.parquet", parquet([("text", numbers)]));
     let phrases = [
         "in.parquet",
-        "column \"text\" holds Int64, not strings; choose the column with --text-field, or rename the columns of this file\n",
+        "column \"text\" holds Int64, not strings; choose the column with --text-field; the file has none of strings\n",
     ];
     every_command_refuses(&place, "in.parquet", &phrases);
     let list = || {

@@ -61,7 +61,8 @@ const NEAR: usize = 3;
 ///
 /// # Errors
 /// [`Error::Input`] for a folder without a result of `dedup`, an unknown id, or a result that dedup did not write as it is.
-/// Inputs that changed or are gone are no error: [`Shown::unread`] names them.
+/// The same for an input that is there and cannot be read. Inputs that changed or are gone are no error: [`Shown::unread`] names
+/// them.
 pub fn show(folder: &Path, id: &str, with_texts: bool) -> Result<Shown> {
     let report = report_of(folder)?;
     let clusters = folder.join("clusters.parquet");

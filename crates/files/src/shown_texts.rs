@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use simgpu::documents::{Document, DocumentBatch};
-use simgpu::error::Result;
+use simgpu::error::{Error, Result};
 use simgpu::pipeline::{Normalise, Scratch, Shingler, Shingling, Unit, Weighting};
 use simgpu::scheme::Scheme;
 use simgpu_io::{
@@ -70,8 +70,24 @@ pub(crate) struct Texts {
     shingler: Option<Shingler>,
 }
 
+/// The error of a disk from which a text cannot be read, without which the rest can be shown.
+fn without_texts(error: Error) -> Error {
+    match error {
+        Error::Io { path, cause, .. } => Error::Input {
+            path,
+            problem: format!("its texts cannot be read ({cause})"),
+            remedy: "check the disk and who may read the file, or pass `no_text` to show the rest"
+                .to_owned(),
+        },
+        error => error,
+    }
+}
+
 impl Texts {
-    /// Reads the texts at these places. Notes inputs that cannot be read.
+    /// Reads the texts at these places. Notes inputs that have none to show.
+    ///
+    /// # Errors
+    /// Those of the disk.
     pub(super) fn read(
         parameters: &ShinglingParameters,
         inputs: Vec<RecordedInput>,
@@ -102,7 +118,7 @@ impl Texts {
         };
         for (reference, name) in names {
             let found = match inputs.remove(&(reference, name.to_owned())) {
-                Some(input) => input.find(),
+                Some(input) => input.find().map_err(without_texts)?,
                 None => Err("run.json does not name the input".to_owned()),
             };
             let rows = wanted.iter();
@@ -113,10 +129,13 @@ impl Texts {
             } else {
                 &input_fields
             };
-            let read = found.and_then(|input| {
-                let read = texts.read_rows(reference, name, input, fields, &rows);
-                read.map_err(|error| error.to_string())
-            });
+            let read = match found {
+                Ok(input) => match texts.read_rows(reference, name, input, fields, &rows) {
+                    Err(error @ Error::Io { .. }) => return Err(without_texts(error)),
+                    read => read.map_err(|error| error.to_string()),
+                },
+                Err(problem) => Err(problem),
+            };
             if let Err(problem) = read {
                 let of = if reference { " (reference)" } else { "" };
                 unread.insert(format!("{name}{of}"), problem);

@@ -1,5 +1,6 @@
 //! The inputs that `run.json` names, so that their texts can be found again.
 
+use std::fs::Metadata;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::find::absolute;
 use super::format::{Format, Quote};
 use super::input::{InputFile, Naming};
+use simgpu::error::{Error, Result};
 use simgpu::store::disk::metadata;
 
 /// What stands in place of a format for an index.
@@ -43,7 +45,8 @@ impl RecordedInput {
     #[doc(hidden)]
     pub fn new(input: &InputFile, reference: bool, is_stream: bool) -> Self {
         let path = absolute(&input.named).ok().filter(|_| !is_stream);
-        let (bytes, modified_ns) = size_and_time(input);
+        let metadata = input.metadata().ok();
+        let (bytes, modified_ns) = metadata.as_ref().map_or((0, None), size_and_time);
         let separators = input.separators;
         RecordedInput {
             file: input.relative.clone(),
@@ -68,14 +71,17 @@ impl RecordedInput {
         }
     }
 
-    /// Opens the input, or says why its texts cannot be shown.
+    /// Opens the input, or says why there are no texts to show, such as that it is gone.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it is there and cannot be read.
     #[doc(hidden)]
-    pub fn find(&self) -> Result<InputFile, String> {
+    pub fn find(&self) -> Result<std::result::Result<InputFile, String>> {
         if self.format == INDEX {
-            return Err("an index keeps no texts".to_owned());
+            return Ok(Err("an index keeps no texts".to_owned()));
         }
         let Some(path) = &self.path else {
-            return Err("it was a stream".to_owned());
+            return Ok(Err("it was a stream".to_owned()));
         };
         let format = Format::from_name(&format!("x.{}", self.format), false);
         let byte = |character: char| u8::try_from(character).ok();
@@ -92,26 +98,26 @@ impl RecordedInput {
             ..Naming::default()
         };
         let path = PathBuf::from(path);
-        match metadata(&path) {
-            Ok(Some(_)) => {}
-            Ok(None) => return Err(format!("{} is gone", path.display())),
-            Err(error) => return Err(error.to_string()),
+        if metadata(&path)?.is_none() {
+            return Ok(Err(format!("{} is gone", path.display())));
         }
-        let input = InputFile::find(path.clone(), self.file.clone(), &naming, true);
-        let input = input.map_err(|error| error.to_string())?;
-        if size_and_time(&input) != (self.bytes, self.modified_ns) {
-            return Err(format!("{} has changed since the run", path.display()));
-        }
-        Ok(input)
+        let input = match InputFile::find(path.clone(), self.file.clone(), &naming, true) {
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Err(error) => return Ok(Err(error.to_string())),
+            Ok(input) => input,
+        };
+        let found = input.metadata().map_err(Error::io("read", &path))?;
+        Ok(if size_and_time(&found) == (self.bytes, self.modified_ns) {
+            Ok(input)
+        } else {
+            Err(format!("{} has changed since the run", path.display()))
+        })
     }
 }
 
-fn size_and_time(input: &InputFile) -> (u64, Option<u64>) {
-    let metadata = input.metadata().ok();
-    let modified = metadata
-        .as_ref()
-        .and_then(|metadata| metadata.modified().ok());
+fn size_and_time(metadata: &Metadata) -> (u64, Option<u64>) {
+    let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
-    (metadata.map_or(0, |metadata| metadata.len()), modified_ns)
+    (metadata.len(), modified_ns)
 }

@@ -291,7 +291,7 @@ fn containers_are_named_with_a_remedy() {
             "in.parquet",
             b"PARErest".to_vec(),
             "an encrypted Parquet file",
-            "decrypt it",
+            "write it without encryption",
         ),
         (
             "in.xml.bz2",
@@ -537,6 +537,27 @@ fn all_missing_columns_are_named() {
 }
 
 #[test]
+fn another_input_that_has_the_column_is_named() {
+    let place = Place::new();
+    place.write("in/a.csv", "id,content\n1,a\n");
+    place.write("in/b.jsonl", json_lines(["a"]));
+    let table = parquet([("key", strings(["1"])), ("text", strings(["a"]))]);
+    place.write("in/c.parquet", table);
+    let says = "in/a.csv: there is no column \"text\", which in/b.jsonl has; its columns are \"id\", \"content\"; choose";
+    every_command_refuses(&place, "in", &[says]);
+    let run = place.run("dedup in -o out --text-field content --text-field text --id-field key");
+    run.refused(
+        1,
+        &["in/a.csv: there is no id column \"key\", which in/c.parquet has; its columns"],
+    );
+    let run = place.run("dedup in/a.csv -o out");
+    run.refused(
+        1,
+        &["in/a.csv: there is no column \"text\"; its columns are"],
+    );
+}
+
+#[test]
 fn items_of_an_empty_file_are_refused() {
     let place = Place::new();
     place.write("docs.jsonl", json_lines(["a b c"]));
@@ -574,7 +595,7 @@ fn fields_that_no_input_has_are_named() {
     let run = place.run("dedup in/b.jsonl --unit tokens -o out");
     run.refused(
         1,
-        &["choose one with --tokens-field, or pass another --unit"],
+        &["choose one with --tokens-field, or leave out --unit tokens"],
     );
     let run = place.run("dedup in/b.jsonl --id-field url --on-bad-record skip -o out --unique-ids");
     run.refused(

@@ -194,26 +194,34 @@ fn lists_in_place_of_text_are_joined() {
         "wrapped.json",
         "{\"data\": [{\"text\": \"a\"}, {\"text\": \"b\"}]}\n",
     );
-    let join = ".text = ([.messages[].content] | join(\"\\n\"))'`";
+    let join = ".text = ([.messages[].content] | join(\"\\n\"))'";
     for (input, jq) in [
-        ("in.jsonl", format!("`jq -c '{join}")),
-        ("in.json", format!("`jq -c '.[] | {join}")),
+        (
+            "in.jsonl",
+            format!("`jq -c '{join} in.jsonl > in.new.jsonl`"),
+        ),
+        (
+            "in.json",
+            format!("`jq -c '.[] | {join} in.json > in.new.json`"),
+        ),
         (
             "in.jsonl --text-field messages",
-            format!("`jq -c '{join}, and pass --text-field text"),
+            format!("`jq -c '{join} in.jsonl > in.new.jsonl`, and pass --text-field text"),
         ),
         (
             "wrapped.json",
-            "write one per line: `jq -c '.data[]'`".to_owned(),
+            "write one per line: `jq -c '.data[]' wrapped.json > wrapped.new.json`".to_owned(),
         ),
     ] {
         every_command_refuses(&place, input, &[&jq]);
     }
+    let run = place.run_with_stdin("dedup - -o out", format!("{chat}\n").as_bytes());
+    run.refused(1, &[&format!("one field: pass it through `jq -c '{join}`")]);
     let run = place.run("link in.json --fields messages -o out");
     run.refused(
         1,
         &[&format!(
-            "`jq -c '.[] | {join}, and name the field \"text\" in --fields"
+            "`jq -c '.[] | {join} in.json > in.new.json`, and name the field \"text\" in --fields"
         )],
     );
 }
@@ -236,7 +244,7 @@ fn a_value_of_the_order_that_is_not_utf_8_is_one_bad_record() {
         let run = place.run(&format!("dedup in.parquet {option} -o out"));
         run.refused(
             1,
-            &["in.parquet, row 1: column \"date\" holds invalid UTF-8 at byte 4"],
+            &["in.parquet, row 1: column \"date\" holds invalid UTF-8 at byte 4, in \"2024\\xff02-02\""],
         );
         let found = place.dedup(&format!("in.parquet {option} --on-bad-record skip"));
         assert_eq!((found.count("skipped"), found.count("kept")), (1, 1));

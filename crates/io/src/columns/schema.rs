@@ -131,7 +131,10 @@ pub(crate) fn check_one(schema: &Schema, path: &FieldPath, parameter: &str) -> R
         if same.next().is_some() {
             return Err(Refusal::new(
                 format!("two columns are called {name:?}"),
-                format!("rename one of them, or choose another with `{parameter}`"),
+                format!(
+                    "rename one of them, such as in Python by `.rename_columns` of a table that `pyarrow.parquet.ParquetFile(FILE).read()` \
+                     reads, or choose another with `{parameter}`"
+                ),
             ));
         }
         let DataType::Struct(inner) = first.data_type() else {

@@ -123,7 +123,7 @@ fn problems_are_named() {
         (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
         ("{", "the record is cut off or continues in the next line"),
         (r#"{"text": "a","#, "a record is one line"),
-        (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
+        (r#"{"text": "Dear Sir,"#, "the line ends within a string"),
         ("\0\0\0", "nothing but NUL bytes"),
         (
             "\0\0{\"text\": \"a\"}",
@@ -143,7 +143,7 @@ fn problems_are_named() {
         ),
         (
             r#"{"id": 1, "tags": [5], "turns": [{"n": 3}]}"#,
-            "its fields are \"id\", \"tags\", \"turns\"; choose one with `text_field`, which may be repeated",
+            "its fields are \"id\", \"tags\", \"turns\"; choose one with `text_field`; if files have different fields",
         ),
         (
             r#"{"0": {"text": "a"}, "1": {"text": "b"}}"#,

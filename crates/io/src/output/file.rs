@@ -177,7 +177,7 @@ impl OutputFile {
         for path in replaced {
             let kept = with_suffix(path, EARLIER);
             discard_interrupted(&kept)?;
-            if metadata_of_name(path)?.is_some() {
+            if metadata_of_name(path)?.is_some_and(|found| found.is_file()) {
                 earlier.push((path, kept));
             }
         }

@@ -66,6 +66,10 @@ fn without_prefixes(problem: String) -> String {
     }
     if rest.len() == problem.len() {
         problem
+    } else if rest == "Invalid DECIMAL scale: -1" {
+        "it breaks the Parquet format: a column of decimals has no scale".to_owned()
+    } else if rest.starts_with("Required field ") {
+        format!("it is damaged, or breaks the Parquet format: its metadata cannot be read ({rest})")
     } else if let Some(unread) = rest.strip_prefix("NYI: ") {
         format!("its Parquet is not read: {unread}")
     } else {
@@ -101,8 +105,8 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         }
         // Some files break the format in a way that other readers let pass.
         Format::Parquet => {
-            "if another program reads it, write it again with that program, as pyarrow does: `import pyarrow.parquet as pq; \
-             pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`; else get the file again from its source"
+            "if it is shorter or longer than at its source, get it again from there; else write it again with a program that reads it, \
+             as pyarrow does with most: `import pyarrow.parquet as pq; pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
         }
         _ => "get the file again from its source",
     }

@@ -146,6 +146,17 @@ impl<'a> FilesReading<'a> {
                 .then(|| other_kind(file, first, takes_format))
                 .flatten()
         };
-        damage.or_else(kind_error).unwrap_or(error)
+        damage.or_else(kind_error).unwrap_or_else(|| match error {
+            Error::Input {
+                path,
+                problem,
+                remedy,
+            } => Error::Input {
+                problem: self.with_owner(number, &problem).unwrap_or(problem),
+                path,
+                remedy,
+            },
+            error => error,
+        })
     }
 }

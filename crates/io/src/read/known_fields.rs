@@ -26,7 +26,7 @@ impl<'a> FilesReading<'a> {
         for (path, refusal) in missing {
             let has = |(other, input): (usize, &InputFile)| {
                 self.reading.is_reference(other) == is_reference
-                    && has_field(input, path, self.reading.temporary)
+                    && has_field(input, path, self.reading.temporary, u64::MAX)
             };
             let mut content = fields.content.iter().zip(known);
             let known = content.find(|(known, _)| *known == path);
@@ -61,8 +61,40 @@ impl<'a> FilesReading<'a> {
     }
 }
 
-/// Whether a file has a column at a path, or a record with a field there. One that cannot be read has none.
-fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bool {
+impl FilesReading<'_> {
+    /// The problem of a table that lacks a column, with the name of another input that has it, among the first ones.
+    pub(super) fn with_owner(&self, file: usize, problem: &str) -> Option<String> {
+        const LOOKED_AT: usize = 16;
+        const RECORDS: u64 = 100;
+        let (what, rest) = problem.split_once(" column \"")?;
+        let (name, rest) = rest.split_once("\"; its column")?;
+        if !matches!(what, "there is no" | "there is no id") {
+            return None;
+        }
+        let path = FieldPath::new(name);
+        let is_reference = self.reading.is_reference(file);
+        let others = self.files.iter().enumerate();
+        let mut others = others
+            .filter(|(other, _)| {
+                *other != file && self.reading.is_reference(*other) == is_reference
+            })
+            .take(LOOKED_AT);
+        let (_, owner) =
+            others.find(|(_, other)| has_field(other, &path, self.reading.temporary, RECORDS))?;
+        let owner = owner.named.display();
+        Some(format!(
+            "{what} column \"{name}\", which {owner} has; its column{rest}"
+        ))
+    }
+}
+
+/// Whether a file has a column at a path, or one of its first records a field there. One that cannot be read has none.
+fn has_field(
+    file: &InputFile,
+    path: &FieldPath,
+    temporary: Option<&Path>,
+    first_records: u64,
+) -> bool {
     let field = [ValueField {
         path: path.clone(),
         parameter: "",
@@ -76,7 +108,7 @@ fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bo
             batch_bytes: 0,
             temporary,
             // Nothing is decompressed ahead: threads may wait for the answer.
-            limit: Some(u64::MAX),
+            limit: Some(first_records),
             longest: LongestRecord::fixed(),
             ..Reading::new(Wanted::Values(&field))
         },
