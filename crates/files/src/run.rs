@@ -100,7 +100,7 @@ pub struct Run<'a> {
     /// [`Error::Resumable`], the same run goes on, also with another number of threads or another
     /// [`Run::memory`]. One with other inputs or options is refused.
     pub restart: bool,
-    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
+    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`](simgpu_index::OnKnownId::Fail).
     pub on_known_id: simgpu_index::OnKnownId,
     /// The number of records to read, the first ones of the inputs, in order, bad ones included.
     pub limit: Option<NonZeroU64>,
