@@ -865,6 +865,9 @@ fn remedy(action: &str, path: &Path, error: &io::Error) -> Cow<'static, str> {
     let remedy = match error.kind() {
         io::ErrorKind::NotFound => "check the name",
         io::ErrorKind::PermissionDenied => "change its permissions, or choose another path",
+        io::ErrorKind::StorageFull if action.starts_with("copy stdin") => {
+            "free some space, or choose another disk for the results, which need room there, too"
+        }
         io::ErrorKind::StorageFull => "free some space, or choose another disk",
         io::ErrorKind::FileTooLarge => return file_size_remedy().into(),
         io::ErrorKind::OutOfMemory => {

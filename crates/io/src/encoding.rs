@@ -40,30 +40,46 @@ const LETTERS: [(&str, &str, &str); 24] = [
     ("macintosh", "MACINTOSH", "of older Macs"),
 ];
 
-/// The end of a problem with bytes that are not UTF-8: what they look like, if they are of `text`.
+/// The end of a problem with a text that is not UTF-8: what it looks like, or else what is in it.
 pub(super) fn looks_like(text: &[u8]) -> String {
-    described(text, false)
+    looks_like_in(text, text)
+}
+
+/// The same of a part of a record, which may show more about it.
+pub(super) fn looks_like_in(text: &[u8], record: &[u8]) -> String {
+    described(record, false).unwrap_or_else(|| around(text))
 }
 
 /// The same of a value in a column of a table.
 pub(super) fn column_looks_like(value: &[u8]) -> String {
-    described(value, true)
+    described(value, true).unwrap_or_else(|| around(value))
 }
 
-fn described(text: &[u8], is_column: bool) -> String {
+fn described(text: &[u8], is_column: bool) -> Option<String> {
     let text = first_misencoded(text);
     if is_damage(text) {
-        return String::new();
+        return None;
     }
     let western = western_readings(text);
     if !western.is_empty() {
-        return as_text_in(&western, is_column);
+        return Some(as_text_in(&western, is_column));
     }
-    if is_in_another(text) {
-        as_text_in(Vec::from_iter(guess(text)).as_slice(), is_column)
-    } else {
-        String::new()
-    }
+    is_in_another(text).then(|| as_text_in(Vec::from_iter(guess(text)).as_slice(), is_column))
+}
+
+/// A text around its first byte that is not UTF-8, as far as it is readable.
+fn around(text: &[u8]) -> String {
+    const LETTERS: usize = 20;
+    let at = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+    let before = std::str::from_utf8(&text[..at]).unwrap_or_default();
+    let letters = before.char_indices().rev().take(LETTERS);
+    let start = letters.last().map_or(at, |(start, _)| start);
+    let shown = &text[start..text.len().min(at + LETTERS)];
+    let chunks = shown.utf8_chunks().map(|chunk| {
+        let invalid = chunk.invalid().escape_ascii();
+        format!("{}{invalid}", chunk.valid().escape_debug())
+    });
+    format!(", in \"{}\"", chunks.collect::<String>())
 }
 
 /// The words of a long text from the first one that is not UTF-8.
@@ -307,9 +323,22 @@ mod tests {
             b"a \xFF\xFE b",
             b"in the nor\xFFhern half",
         ] {
-            assert_eq!(looks_like(text), "", "{}", text.escape_ascii());
-            assert_eq!(column_looks_like(text), "", "{}", text.escape_ascii());
+            let shown = around(text);
+            assert_eq!(looks_like(text), shown);
+            assert_eq!(column_looks_like(text), shown);
         }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_shown() {
+        assert_eq!(looks_like(b"caf\xC3"), r#", in "caf\xc3""#);
+        let long = b"a plain line of a letter, then the nor\xFFhern half of the coast, and more";
+        let shown = r#", in "letter, then the nor\xffhern half of the co""#;
+        assert_eq!(looks_like(long), shown);
+        assert_eq!(
+            looks_like_in(long, &[long, &b" \xC3\xB6"[..]].concat()),
+            shown
+        );
     }
 
     #[test]

@@ -102,7 +102,8 @@ pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
         return format!("at column {}, the record holds{NUL_BYTES}", at + 1);
     }
     if error.is_eof() && ends_in_string() {
-        return "the line ends within a string, as where the record is cut off or holds a line break that is not written \\n"
+        return "the line ends within a string: if the next line goes on with it, the line break must be written \\n; if not, the \
+                record is cut off"
             .to_owned();
     }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());

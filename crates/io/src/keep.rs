@@ -104,8 +104,8 @@ pub fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E)
             let usual = "free some space, or choose another disk";
             table::remedy_of_writing(&error.to_string(), usual)
         } else {
-            "this version cannot write that column: give inputs without it, or with another type in its place, or pass \
-             `action=report`, which copies no records"
+            "this version cannot write that column: take it out, or give it another type, with a program that reads it, such as \
+             DuckDB, or pass `action=report`, which copies no records"
         };
         Error::Output {
             path,

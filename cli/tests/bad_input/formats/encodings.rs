@@ -33,7 +33,7 @@ fn other_encodings_are_named() {
 fn invalid_utf_8_names_column_and_byte() {
     let place = Place::new();
     place.write("in.csv", b"id,text\n1,a\n2,caf\xC3\n");
-    let says = "in.csv, line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3; correct";
+    let says = r#"in.csv, line 3 (row 1): column "text" holds invalid UTF-8 at byte 3, in "caf\xc3"; correct"#;
     every_command_refuses(&place, "in.csv", &[says, "--on-bad-record skip"]);
     let mut binary = fixture("binary.arrow");
     let text = b"all happy families";

@@ -157,7 +157,7 @@ fn strings_of_arrow_that_are_not_utf_8_name_their_column() {
     place.write("in.arrow", file);
     let says = [
         "in.arrow: column \"text\": ",
-        "; correct the strings of that column",
+        "; if only that string is damaged, correct it; if all are in another encoding, decode them: in the program that wrote",
     ];
     every_command_refuses(&place, "in.arrow", &says);
     let run = place.run("dedup in.arrow -o out");

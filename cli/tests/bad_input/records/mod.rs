@@ -62,7 +62,7 @@ fn values_that_json_lacks_are_named() {
 fn invalid_utf_8_is_refused() {
     third_line_is_refused(
         b"{\"text\": \"caf\xC3\"}",
-        "invalid UTF-8 at byte 13 of the line; correct",
+        r#"invalid UTF-8 at byte 13 of the line, in "{\"text\": \"caf\xc3\"}"; correct"#,
     );
 }
 
@@ -73,7 +73,7 @@ fn invalid_utf_8_in_text_files_is_refused() {
     place.write("docs/b.txt", b"damage: caf\xC3");
     let phrases = [
         "docs/b.txt, row 0",
-        "invalid UTF-8 at byte 11; correct",
+        r#"invalid UTF-8 at byte 11, in "damage: caf\xc3"; correct"#,
         "--on-bad-record skip",
     ];
     every_command_refuses(&place, "docs", &phrases);

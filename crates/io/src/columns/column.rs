@@ -93,13 +93,8 @@ impl Column {
             _ => return None,
         };
         Some(std::str::from_utf8(bytes).map_err(|error| {
-            let (at, looks_like) = (error.valid_up_to(), column_looks_like(bytes));
-            // A table cannot be looked at like a text, so what is not understood is shown.
-            if looks_like.is_empty() {
-                format!("invalid UTF-8 at byte {at}, in \"{}\"", around(bytes, at))
-            } else {
-                format!("invalid UTF-8 at byte {at}{looks_like}")
-            }
+            let looks_like = column_looks_like(bytes);
+            format!("invalid UTF-8 at byte {}{looks_like}", error.valid_up_to())
         }))
     }
 
@@ -177,18 +172,4 @@ pub(crate) fn id_column(rows: &RecordBatch, path: &FieldPath) -> Option<Column> 
         column.is_uuid = metadata.get(key).is_some_and(|name| name == uuid);
     }
     Some(column)
-}
-
-/// A text around its first byte that is not UTF-8, as far as it is readable.
-fn around(text: &[u8], at: usize) -> String {
-    const LETTERS: usize = 20;
-    let before = std::str::from_utf8(&text[..at]).unwrap_or_default();
-    let letters = before.char_indices().rev().take(LETTERS);
-    let start = letters.last().map_or(at, |(start, _)| start);
-    let shown = &text[start..text.len().min(at + LETTERS)];
-    let chunks = shown.utf8_chunks().map(|chunk| {
-        let invalid = chunk.invalid().escape_ascii();
-        format!("{}{invalid}", chunk.valid().escape_debug())
-    });
-    chunks.collect()
 }

@@ -2,7 +2,7 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use crate::encoding::looks_like;
+use crate::encoding::looks_like_in;
 use crate::fields::FieldPath;
 use crate::format::Separators;
 use crate::json::json_string;
@@ -124,7 +124,7 @@ impl Parser {
             let at = error.valid_up_to();
             // Other fields of the record may show that it is UTF-8.
             let fields: Vec<&[u8]> = (0..self.ends.len()).map(|i| self.field(i)).collect();
-            let looks_like = looks_like(&fields.join(&b'\n'));
+            let looks_like = looks_like_in(self.field(column), &fields.join(&b'\n'));
             format!("column \"{path}\" holds invalid UTF-8 at byte {at}{looks_like}")
         })
     }

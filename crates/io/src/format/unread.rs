@@ -173,7 +173,7 @@ const MAGIC: [(&[u8], UnreadFormat); 17] = [
         b"PARE",
         UnreadFormat::new(
             "an encrypted Parquet file",
-            "read it with a program that has its key, such as pyarrow (`decryption_properties`), and write it without encryption",
+            "read it with a program that has its key, such as pyarrow with decryption_properties, and write it without encryption",
         ),
     ),
     (b"WARC/", WARC),

@@ -165,7 +165,7 @@ fn problems_are_named() {
     );
     assert_eq!(
         problem,
-        Err("invalid UTF-8 at byte 10 of the line".to_owned())
+        Err(r#"invalid UTF-8 at byte 10 of the line, in "{\"text\": \"\xff\"}""#.to_owned())
     );
     assert!(bad(&"[".repeat(200_000)).contains("invalid JSON"));
 }

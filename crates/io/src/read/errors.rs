@@ -69,7 +69,8 @@ fn without_prefixes(problem: String) -> String {
     } else if rest == "Invalid DECIMAL scale: -1" {
         "it breaks the Parquet format: a column of decimals has no scale".to_owned()
     } else if rest.starts_with("Required field ") {
-        format!("it is damaged, or breaks the Parquet format: its metadata cannot be read ({rest})")
+        // The reader names the field at which it gave up, which is rarely the one that is wrong.
+        "it is damaged, or breaks the Parquet format: its metadata cannot be read".to_owned()
     } else if let Some(unread) = rest.strip_prefix("NYI: ") {
         format!("its Parquet is not read: {unread}")
     } else {
@@ -88,8 +89,9 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         return "cast the columns of that type to another in the program that wrote the file, and write the file again";
     }
     if is(NOT_UTF_8) {
-        return "correct the strings of that column in the program that wrote the file, or in Python, where pyarrow reads the file \
-                and `.cast(\"binary\")` the bytes of its strings, and write the file again";
+        return "if only that string is damaged, correct it; if all are in another encoding, decode them: in the program that wrote \
+                the file, or in Python, where pyarrow reads the file and `.cast(\"binary\")` the bytes of its strings; and write the \
+                file again";
     }
     if is("The codec type ") && is("is not supported") {
         return "write the file again with another codec, such as zstd, by the program that wrote it";
@@ -105,7 +107,7 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
         }
         // Some files break the format in a way that other readers let pass.
         Format::Parquet => {
-            "if it is shorter or longer than at its source, get it again from there; else write it again with a program that reads it, \
+            "if its size or checksum is not that at its source, get it again from there; else write it again with a program that reads it, \
              as pyarrow does with most: `import pyarrow.parquet as pq; pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
         }
         _ => "get the file again from its source",
