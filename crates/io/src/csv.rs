@@ -106,7 +106,7 @@ impl Header {
                 let mut missing = missing.map(|(_, field)| field);
                 if let Some(field) = missing.next() {
                     let refusal = header.lacks(&[&field.path], field.parameter);
-                    return Err(refusal.for_field(field, missing));
+                    return Err(field.refused(refusal, missing));
                 }
             }
         }

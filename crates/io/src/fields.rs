@@ -147,6 +147,34 @@ impl ValueField {
     #[doc(hidden)]
     pub const ITEMS: &'static str = "item_fields";
 
+    /// The refusal of a file without the column of this field, which lacks those of the `others`, too.
+    pub(super) fn refused<'f>(
+        &self,
+        refusal: Refusal,
+        others: impl Iterator<Item = &'f ValueField>,
+    ) -> Refusal {
+        let missing = self.missing_too("column", others);
+        refusal.with_hint(&missing).with_hint(self.hint)
+    }
+
+    /// Which other fields are missing, too, to end a message with that says that this one is.
+    pub(super) fn missing_too<'f>(
+        &self,
+        kind: &str,
+        others: impl Iterator<Item = &'f ValueField>,
+    ) -> String {
+        let others = others.map(|other| {
+            let (path, parameter) = (&other.path, other.parameter);
+            let choose = if parameter == self.parameter {
+                String::new()
+            } else {
+                format!(": choose it with `{parameter}`")
+            };
+            format!("; {kind} \"{path}\" is not there either{choose}")
+        });
+        others.collect()
+    }
+
     /// Whether a record that lacks the field is bad, in formats whose records have different fields. Records to link may
     /// lack a value, and so may those of which the entity is not known.
     pub(super) fn is_in_each_record(&self) -> bool {

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use super::fields::ValueField;
 use simgpu::error::Error;
 use simgpu_base::encoding::conversion;
 
@@ -52,14 +51,9 @@ impl Refusal {
         )
     }
 
-    /// The refusal of a file without the column of a field, which lacks those of the `others`, too.
-    pub(super) fn for_field<'f>(
-        mut self,
-        field: &ValueField,
-        others: impl Iterator<Item = &'f ValueField>,
-    ) -> Self {
-        self.remedy.push_str(&missing_too("column", field, others));
-        self.remedy.push_str(field.hint);
+    /// The same with more to do.
+    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+        self.remedy.push_str(hint);
         self
     }
 
@@ -71,24 +65,6 @@ impl Refusal {
             problem: self.problem,
         }
     }
-}
-
-/// Which other fields are missing beside one, to end a message with.
-pub(super) fn missing_too<'f>(
-    kind: &str,
-    field: &ValueField,
-    others: impl Iterator<Item = &'f ValueField>,
-) -> String {
-    let others = others.map(|other| {
-        let (path, parameter) = (&other.path, other.parameter);
-        let choose = if parameter == field.parameter {
-            String::new()
-        } else {
-            format!(": choose it with `{parameter}`")
-        };
-        format!("; {kind} \"{path}\" is not there either{choose}")
-    });
-    others.collect()
 }
 
 /// Names of fields of which none is there, for messages.

@@ -12,7 +12,6 @@ use super::fields::ValueField;
 use super::ids::Id;
 use super::json::{self, json_string};
 use super::jsonl::{self, newlines};
-use super::refusal::missing_too;
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +185,7 @@ fn values_of_json<'a>(
             return Err(format!(
                 "{}{}",
                 not_found(record, "field", &field.path, field.parameter),
-                missing_too("field", field, others)
+                field.missing_too("field", others)
             ));
         }
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {

@@ -71,7 +71,7 @@ pub(crate) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
                             && other.path != field.path
                             && is_missing(&other.path)
                     });
-                    refusal.for_field(field, others)
+                    field.refused(refusal, others)
                 })
             });
         }

@@ -123,7 +123,10 @@ fn problems_are_named() {
         (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
         ("{", "the record is cut off or continues in the next line"),
         (r#"{"text": "a","#, "a record is one line"),
-        (r#"{"text": "Dear Sir,"#, "the line ends within a string"),
+        (
+            r#"{"text": "Dear Sir,"#,
+            "invalid JSON: the line ends within a string",
+        ),
         ("\0\0\0", "nothing but NUL bytes"),
         (
             "\0\0{\"text\": \"a\"}",
