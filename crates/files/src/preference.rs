@@ -318,11 +318,8 @@ mod tests {
         let told = Watched::stop_at(usize::MAX);
         let run = Run {
             options: watched_by(&told),
-            ..skipping(&engine, &inputs)
-        };
-        let run = Run {
             prefer_source: Globs::new(&["a.jsonl", "a*", "x"]).unwrap(),
-            ..run
+            ..skipping(&engine, &inputs)
         };
         run.dedup(&task(&engine), &place.path("out")).unwrap();
         for (pattern, is_told) in [("a.jsonl", false), ("a*", true), ("x", true)] {

@@ -84,17 +84,17 @@ pub struct Run<'a> {
     /// not affect the result.
     pub held_bytes: u64,
     /// Bytes of memory for what grows with the number of documents, in [`Run::dedup`] and [`Run::pairs`]; default 60 %
-    /// of the memory that this process may use, or without a bound where that is unknown. A run that needs more writes
-    /// to disk and goes on there. An exact join has a bound of its own
+    /// of the memory that this process may use, or without a bound where that is unknown. A run that needs more spills
+    /// to disk. An exact join has a bound of its own
     /// ([`Search::join_bytes`](simgpu::search::Search::join_bytes)). Does not affect the result.
     ///
     /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document. A document is in
     /// memory as a whole while it is signed: one of more than 4 MiB takes 4 times its length, which counts here, and while
     /// it is read, few others are.
     pub memory: Option<u64>,
-    /// The folder for temporary files; default beside the results, or the folder that the output names for them.
+    /// The folder for temporary files; default next to the results, or the folder that the output names for them.
     pub temporary: Option<PathBuf>,
-    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// Whether to start over where a run with the same output was stopped; default false: the run resumes from the last
     /// checkpoint of that one. [`Run::dedup`] and [`Run::pairs`] make checkpoints, every two minutes or less, once they
     /// work on disk, and if the output is a folder or a file. After an error that ends such a run,
     /// [`Error::Resumable`], the same run goes on, also with another number of threads or another

@@ -76,7 +76,7 @@ impl Index {
     }
 }
 
-/// The folder beside a complete copy that its snapshot made and could not remove.
+/// The temporary folder next to a complete copy, if the snapshot could not remove it.
 #[doc(hidden)]
 pub fn left_beside_copy(copy: &Path) -> Option<PathBuf> {
     let folder = Workplace::name(copy);

@@ -11,9 +11,9 @@ use simgpu_base::encoding::{SeenEncoding, as_text_in};
 /// The most bytes that are looked at, from the first word that is not UTF-8.
 const LOOKED_AT: usize = 4096;
 
-/// Encodings that browsers know, as `iconv` and Python spell them, and what is written in them. Those that are not here are taken
-/// for unknown: `iconv` cannot convert from them, or bytes of damaged UTF-8 look like them.
-const LETTERS: [(&str, &str, &str); 24] = [
+/// Encodings as browsers spell them, as `iconv` and Python spell them, and what is written in them. One that is not here is taken
+/// for unknown: `iconv` cannot convert from it, or bytes of damaged UTF-8 look like it.
+const LETTERS: [(&str, &str, &str); 23] = [
     ("Big5", "BIG5", "Chinese, traditional"),
     ("EUC-JP", "EUC-JP", "Japanese"),
     ("EUC-KR", "EUC-KR", "Korean"),
@@ -37,7 +37,6 @@ const LETTERS: [(&str, &str, &str); 24] = [
     ("windows-1254", "windows-1254", "Turkish"),
     ("windows-1258", "windows-1258", "Vietnamese"),
     ("windows-874", "CP874", "Thai"),
-    ("macintosh", "MACINTOSH", "of older Macs"),
 ];
 
 /// The end of a problem with a text that is not UTF-8: what it looks like, or else what is in it.
@@ -69,12 +68,12 @@ fn described(text: &[u8], is_column: bool) -> Option<String> {
 
 /// A text around its first byte that is not UTF-8, as far as it is readable.
 fn around(text: &[u8]) -> String {
-    const LETTERS: usize = 20;
+    const SHOWN: usize = 20;
     let at = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
     let before = std::str::from_utf8(&text[..at]).unwrap_or_default();
-    let letters = before.char_indices().rev().take(LETTERS);
+    let letters = before.char_indices().rev().take(SHOWN);
     let start = letters.last().map_or(at, |(start, _)| start);
-    let shown = &text[start..text.len().min(at + LETTERS)];
+    let shown = &text[start..text.len().min(at + SHOWN)];
     let chunks = shown.utf8_chunks().map(|chunk| {
         let invalid = chunk.invalid().escape_ascii();
         format!("{}{invalid}", chunk.valid().escape_debug())

@@ -102,7 +102,7 @@ pub(super) fn invalid_json(text: &str, error: &serde_json::Error) -> String {
         return format!("at column {}, the record holds{NUL_BYTES}", at + 1);
     }
     if error.is_eof() && ends_in_string() {
-        return "invalid JSON: the line ends within a string; if the next line goes on with it, the line break must be written \\n; if not, the \
+        return "invalid JSON: the line ends within a string; if the next line continues it, the line break must be written \\n; if not, the \
                 record is cut off"
             .to_owned();
     }

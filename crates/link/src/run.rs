@@ -51,7 +51,7 @@ pub struct LinkRun<'a> {
     /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
     /// They do not bound what the run holds of all records. Does not affect the result.
     pub memory: Option<u64>,
-    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
+    /// The folder for temporary files: copies of streams, and of compressed tables; default next to the results, or else the
     /// current folder.
     pub temporary: Option<PathBuf>,
     /// What it has in common with other runs.

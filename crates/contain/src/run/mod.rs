@@ -94,7 +94,7 @@ pub struct ContainRun<'a> {
     pub memory: Option<u64>,
     /// Reads only the first `records` records of the inputs, in order, bad ones included.
     pub limit: Option<NonZeroU64>,
-    /// The folder for temporary files; default beside the results, or else the current folder.
+    /// The folder for temporary files; default next to the results, or else the current folder.
     pub temporary: Option<PathBuf>,
     /// What it has in common with other runs.
     pub options: RunOptions<'a>,

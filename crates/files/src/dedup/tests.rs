@@ -52,14 +52,11 @@ fn results_account_for_every_record() {
                 let told = Watched::stop_at(usize::MAX);
                 let run = Run {
                     memory: Some(memory),
-                    ..skipping(&engine, &inputs)
-                };
-                let run = Run {
                     options: RunOptions {
                         overwrite: true,
                         ..watched_by(&told)
                     },
-                    ..run
+                    ..skipping(&engine, &inputs)
                 };
                 run.dedup(&task, &place.path(name)).unwrap();
                 assert_complete(&place, name);

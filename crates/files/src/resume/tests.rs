@@ -208,11 +208,8 @@ fn temporary_files_that_stay_are_reported() {
     let told = Watched::stop_at(usize::MAX);
     let run = Run {
         temporary: Some(place.path("tmp")),
-        ..skipping(&engine, &inputs)
-    };
-    let run = Run {
         options: watched_by(&told),
-        ..run
+        ..skipping(&engine, &inputs)
     };
     run.dedup(&task(&engine), &place.path("out")).unwrap();
     assert!(told.has("simgpu-spill-x could not be removed"));
@@ -220,11 +217,8 @@ fn temporary_files_that_stay_are_reported() {
     let told = Watched::stop_at(usize::MAX);
     let run = Run {
         temporary: Some(place.path("tmp")),
-        ..skipping(&engine, &inputs)
-    };
-    let run = Run {
         options: watched_by(&told),
-        ..run
+        ..skipping(&engine, &inputs)
     };
     run.dedup(&task(&engine), &place.path("again")).unwrap();
     assert!(!told.has("could not be removed"));
@@ -248,11 +242,11 @@ fn another_run_is_refused_unless_it_begins_anew() {
         refused.contains("`threshold` was 0.5, and is 0.7"),
         "{refused}"
     );
-    let anew = Run {
+    let restarted = Run {
         restart: true,
         ..run()
     };
-    let outcome = anew.dedup(&other, &out).unwrap();
+    let outcome = restarted.dedup(&other, &out).unwrap();
     assert_eq!(outcome.resumed, 0);
 }
 
@@ -277,11 +271,8 @@ fn bad_records_that_were_skipped_are_found_again() {
     stopped(&place, &inputs);
     let run = Run {
         memory: Some(LITTLE),
-        ..skipping(&engine, &inputs)
-    };
-    let run = Run {
         on_bad_record: OnBadRecord::Fail,
-        ..run
+        ..skipping(&engine, &inputs)
     };
     let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
     let is_bad = |error: &Error| matches!(error, Error::BadRecord(_));

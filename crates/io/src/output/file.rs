@@ -155,7 +155,7 @@ impl OutputFile {
     /// Gives the files of a run their final names, once their contents are on disk, the last one after all others. Files of an
     /// earlier run make way; so do those of `stale`, which the run does not write.
     ///
-    /// After an error, the earlier files have their names again. If the program is killed, no new file stands beside an earlier one.
+    /// After an error, the earlier files have their names again. If the program is killed, no new file is next to an earlier one.
     #[doc(hidden)]
     pub fn commit_all(files: Vec<Self>, stale: &[PathBuf], progress: &dyn Progress) -> Result<()> {
         Self::commit_all_with(&OnDisk, files, stale, progress)

@@ -99,8 +99,8 @@ pub struct PassagesRun<'a> {
     pub snap: Snap,
     /// Removes a document with passages if fewer units than these would be left of it. It is the source of no passage.
     pub min_left: Option<NonZeroU64>,
-    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
-    /// on disk, with the same results.
+    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more spills
+    /// to disk, with the same results.
     pub memory: Option<u64>,
     /// The fields of a record; default `text`, or `tokens` for [`PassageUnit::Tokens`], and `id`.
     pub fields: Fields,
@@ -112,14 +112,14 @@ pub struct PassagesRun<'a> {
     pub batch_bytes: usize,
     /// Reads only the first `records` records of the inputs, in order, bad ones included.
     pub limit: Option<NonZeroU64>,
-    /// The folder for temporary files: copies of streams and of compressed tables, and a search on disk. Default beside the
+    /// The folder for temporary files: copies of streams and of compressed tables, and a search on disk. Default next to the
     /// results, or else the current folder.
     pub temporary: Option<PathBuf>,
     /// Whether `report.html` shows texts; default true.
     pub samples: bool,
     /// The format of the file of passages; default [`PassagesFormat::JsonLines`].
     pub format: PassagesFormat,
-    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// Whether to start over where a run with the same output was stopped; default false: the run resumes from the last
     /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
     /// read first, and after each stage. After an error that ends such a run,
     /// [`Error::Resumable`](simgpu::Error::Resumable), the same run goes on, also with another number of threads or another
